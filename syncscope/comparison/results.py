@@ -1,0 +1,265 @@
+"""The one serialisable record of a comparison. Reports read this and nothing else; imports no torch."""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Literal
+
+import msgspec
+
+from syncscope.events import Counts, Provenance
+
+SCHEMA_VERSION = 1
+
+SweepValue = int | float | str
+Side = Literal["old", "new"]
+
+
+class UnusableResult(Exception):
+    """A result file cannot be read; the message says why and what to do."""
+
+
+@dataclass(frozen=True)
+class Range:
+    """The smallest and the largest of some whole numbers; a plain number where both are equal."""
+
+    low: int
+    high: int
+
+    @property
+    def varies(self) -> bool:
+        """Whether the input, not the code alone, decides the number."""
+        return self.low != self.high
+
+    def __str__(self) -> str:
+        """``3``, or ``9 to 11`` where the number varies."""
+        return f"{self.low} to {self.high}" if self.varies else str(self.low)
+
+
+@dataclass(frozen=True)
+class Law:
+    """How a number grows over the cases, found exactly on integers.
+
+    ``kind`` is ``constant`` (``base``), ``linear`` (``base + slope * variable``) or ``other`` (``values``,
+    one a case). ``extras`` are additions that hold only where some lines ran.
+    """
+
+    kind: Literal["constant", "linear", "other"]
+    base: int = 0
+    slope: int = 0
+    variable: str = ""
+    values: list[int] = field(default_factory=list)
+    extras: list[Extra] = field(default_factory=list)
+    text: str = ""
+
+
+@dataclass(frozen=True)
+class Extra:
+    """An addition to a law that holds only in the cases where ``lines`` (first, last) of the subject ran."""
+
+    lines: tuple[int, int]
+    law: Law
+
+
+@dataclass(frozen=True)
+class Difference:
+    """How one output of new differs from old's.
+
+    ``path`` names the place in nested outputs (``[0]['mask']``); ``what`` is ``values``, ``shape``,
+    ``dtype``, ``device``, ``type``, ``keys`` or ``length``. For values: ``count`` of ``numel`` elements
+    differ, first at ``first`` (up to five indices), by at most ``largest``.
+    """
+
+    path: str
+    what: str
+    old: str
+    new: str
+    count: int = 0
+    numel: int = 0
+    first: list[list[int]] = field(default_factory=list)
+    largest: float | None = None
+
+
+@dataclass(frozen=True)
+class Parity:
+    """Whether the outputs of old and new are equal bit for bit over all calls of a case."""
+
+    equal: bool
+    compared: int
+    differences: list[Difference] = field(default_factory=list)
+
+
+@dataclass(frozen=True)
+class SideResult:
+    """What one subject did in one case.
+
+    ``calls`` complete calls; ``counts`` are totals over them; ``per_call`` has, for every count (launch
+    families as ``launches.topk``), the range over single calls. ``aten`` are torch.profiler's totals of
+    ATen calls over the same number of calls, on whichever device; ``visited`` are the subject's lines that
+    ran in every input, ``sometimes`` those that ran in some inputs of this case only.
+    """
+
+    calls: int
+    counts: Counts
+    per_call: dict[str, Range] = field(default_factory=dict)
+    aten: dict[str, int] = field(default_factory=dict)
+    visited: list[int] = field(default_factory=list)
+    sometimes: list[int] = field(default_factory=list)
+
+
+@dataclass(frozen=True)
+class CaseResult:
+    """One point of the sweep: the swept variables' values, parity, and both subjects' counts."""
+
+    sweep: dict[str, SweepValue]
+    parity: Parity
+    old: SideResult
+    new: SideResult
+
+
+@dataclass(frozen=True)
+class SiteResult:
+    """One line of one subject that caused events of one kind through one spelling.
+
+    ``per_case`` is the range of events in a single call, one entry a case; ``dtoh`` ... ``waits`` are the
+    copies and waits of ONE such event; ``reason`` says why it happens.
+    """
+
+    subject: Side
+    file: str
+    line: int
+    function: str
+    text: str
+    kind: str
+    api: str
+    per_case: list[Range]
+    growth: Law
+    op: str = ""
+    shape: list[int] = field(default_factory=list)
+    dtype: str = ""
+    dtoh: int = 0
+    htod: int = 0
+    dtod: int = 0
+    waits: int = 0
+    reason: str = ""
+
+
+@dataclass(frozen=True)
+class Branch:
+    """Lines of a subject (first, last) that ran for ``ran`` of ``inputs`` inputs only."""
+
+    subject: Side
+    lines: tuple[int, int]
+    ran: int
+    inputs: int
+
+
+@dataclass(frozen=True)
+class SubjectRecord:
+    """What was run: ``label`` as the user wrote it, where it came from, and a hash of its source text."""
+
+    label: str
+    file: str
+    function: str
+    revision: str = ""
+    sha256: str = ""
+
+
+@dataclass(frozen=True)
+class Environment:
+    """The machine and the versions that the figures were made with; empty texts where there is none."""
+
+    python: str
+    torch: str
+    platform: str
+    device: str
+    gpu: str = ""
+    driver: str = ""
+    cuda: str = ""
+    commit: str = ""
+    dirty: bool = False
+    threads: int = 0
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """Old against new over all cases; ``growth`` has one law a side and count (``growth["old"]["memcpy"]``).
+
+    ``disagreements`` are sentences: a figure of the scope that torch.profiler does not confirm.
+    ``notes`` are further sentences for the reader. ``workload`` says who made the inputs.
+    """
+
+    provenance: Provenance
+    command: str
+    old: SubjectRecord
+    new: SubjectRecord
+    swept: list[str]
+    workload: str
+    calls: int
+    seeds: list[int]
+    cases: list[CaseResult]
+    sites: list[SiteResult]
+    growth: dict[Side, dict[str, Law]]
+    branches: list[Branch]
+    environment: Environment
+    families: list[str] = field(default_factory=list)
+    disagreements: list[str] = field(default_factory=list)
+    notes: list[str] = field(default_factory=list)
+    schema_version: int = SCHEMA_VERSION
+    tool: str = ""
+
+    @property
+    def equal(self) -> bool:
+        """Whether every case's outputs are equal bit for bit."""
+        return all(case.parity.equal for case in self.cases)
+
+    @property
+    def grew(self) -> list[str]:
+        """The counts that are larger in new than in old in some case: waits, copies across the border, unknowns."""
+        watched = {"waits": lambda c: c.waits, "copies between host and device": lambda c: c.dtoh + c.htod,
+                   "unknown operators": lambda c: c.unknown_ops}  # fmt: skip
+        return [
+            name
+            for name, figure in watched.items()
+            if any(figure(case.new.counts) > figure(case.old.counts) for case in self.cases)
+        ]
+
+
+def encode(comparison: Comparison) -> bytes:
+    """The comparison as indented JSON."""
+    return msgspec.json.format(msgspec.json.encode(comparison), indent=2) + b"\n"
+
+
+def decode(text: bytes) -> Comparison:
+    """Read a comparison back.
+
+    Raises:
+        UnusableResult: it is no JSON, lacks a field, or is of another ``schema_version``.
+    """
+    try:
+        version = msgspec.json.decode(text, type=dict).get("schema_version")
+        if version != SCHEMA_VERSION:
+            raise UnusableResult(f"schema_version is {version}, this syncscope reads {SCHEMA_VERSION}: make the result anew")
+        return msgspec.json.decode(text, type=Comparison)
+    except msgspec.DecodeError as error:
+        raise UnusableResult(f"not a syncscope result ({error}): make it anew with `syncscope compare -o result.json`") from error
+
+
+def write_whole(path: Path, content: bytes) -> None:
+    """Write ``content`` to ``path`` whole or not at all: a temporary file beside it, then a rename.
+
+    Raises:
+        OSError: the folder is missing or not writable, or the disk is full; ``path`` is then unchanged.
+    """
+    descriptor, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
+    try:
+        with os.fdopen(descriptor, "wb") as file:
+            file.write(content)
+        Path(temporary).chmod(0o644)
+        Path(temporary).replace(path)
+    except BaseException:
+        Path(temporary).unlink(missing_ok=True)
+        raise

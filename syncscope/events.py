@@ -1,0 +1,93 @@
+"""The vocabulary: what a scope records, and the counts made of it. Imports no torch."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from typing import Literal
+
+from syncscope.sites import NOWHERE, Site
+
+Kind = Literal["scalar_read", "vector_read", "size_read", "upload", "copy", "wait", "launch", "unknown"]
+"""``copy`` is a copy that stays on the device; ``wait`` a wait without a copy (``synchronize``)."""
+
+Provenance = Literal["measured", "emulated", "simulated", "recorded"]
+
+KINDS: tuple[Kind, ...] = (
+    "scalar_read", "vector_read", "size_read", "upload", "copy", "wait", "launch", "unknown",
+)  # fmt: skip
+
+COUNT_NAMES = (
+    "scalar_reads", "vector_reads", "size_reads", "dtoh", "htod", "dtod", "memcpy", "waits", "unknown_ops",
+)  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Event:
+    """One thing that happened at the border between host and device.
+
+    ``api`` is the spelling in Python (``Tensor.item``), ``op`` the ATen overload that did it (empty where
+    no operator was involved). ``dtoh``, ``htod`` and ``dtod`` are CUDA memcpys, ``waits`` the host's
+    explicit waits. ``shape`` and ``dtype`` are those of the value that was read, moved or made.
+    ``family`` names the counted operator family of a launch (``topk``, ``scatter``).
+    """
+
+    kind: Kind
+    api: str
+    op: str = ""
+    dtoh: int = 0
+    htod: int = 0
+    dtod: int = 0
+    waits: int = 0
+    shape: tuple[int, ...] = ()
+    dtype: str = ""
+    family: str = ""
+    reason: str = ""
+    site: Site = NOWHERE
+    stack: tuple[Site, ...] = ()
+
+
+@dataclass(frozen=True)
+class Counts:
+    """Totals over some events. ``memcpy`` is ``dtoh + htod + dtod``; ``launches`` has one number a family."""
+
+    scalar_reads: int = 0
+    vector_reads: int = 0
+    size_reads: int = 0
+    dtoh: int = 0
+    htod: int = 0
+    dtod: int = 0
+    memcpy: int = 0
+    waits: int = 0
+    launches: dict[str, int] = field(default_factory=dict)
+    unknown_ops: int = 0
+
+    @property
+    def host_reads(self) -> int:
+        """Every time the host obtained a device value: scalar, vector and size reads."""
+        return self.scalar_reads + self.vector_reads + self.size_reads
+
+
+def count(events: Iterable[Event], families: Sequence[str] = ()) -> Counts:
+    """Add up ``events``; every family in ``families`` is in ``launches``, with 0 where nothing of it ran."""
+    kinds: Counter[str] = Counter()
+    copies: Counter[str] = Counter()
+    launches: Counter[str] = Counter(dict.fromkeys(families, 0))
+    for event in events:
+        kinds[event.kind] += 1
+        copies.update(dtoh=event.dtoh, htod=event.htod, dtod=event.dtod, waits=event.waits)
+        if event.kind == "launch":
+            launches[event.family] += 1
+    return Counts(
+        scalar_reads=kinds["scalar_read"],
+        vector_reads=kinds["vector_read"],
+        size_reads=kinds["size_read"],
+        dtoh=copies["dtoh"],
+        htod=copies["htod"],
+        dtod=copies["dtod"],
+        memcpy=copies["dtoh"] + copies["htod"] + copies["dtod"],
+        waits=copies["waits"],
+        launches=dict(launches),
+        unknown_ops=kinds["unknown"],
+    )

@@ -1,0 +1,66 @@
+"""Torch's own Python functions, entered with the simulated device still in sight.
+
+While a function mode handles a call it is off, so the body of ``torch.nn.functional.interpolate`` would see
+plain CPU tensors. Switching the mode on again would call the mode for the same function, for ever, since
+the first thing such a body does is to ask whether a mode is on. So the body runs with that question
+answered "no", and with the mode on for all that it calls.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from functools import cache
+from types import FunctionType
+from typing import Any
+
+import torch
+from torch import Tensor
+
+_QUESTIONS: dict[str, Callable[..., bool]] = {
+    "has_torch_function": lambda arguments: _any_overrides(arguments),
+    "has_torch_function_unary": lambda argument: _any_overrides((argument,)),
+    "has_torch_function_variadic": lambda *arguments: _any_overrides(arguments),
+}
+
+
+def is_torch_python(func: object) -> bool:
+    """Whether ``func`` is written in Python, in torch."""
+    return isinstance(func, FunctionType) and func.__module__.partition(".")[0] == "torch"
+
+
+def overridden(args: Iterable[Any]) -> bool:
+    """Whether an argument is of a subclass with a ``__torch_function__`` of its own: it is to be asked first."""
+    return _any_overrides(args)
+
+
+@cache
+def body(func: FunctionType) -> FunctionType:
+    """``func`` without the question whether a function mode is on."""
+    copy = FunctionType(
+        func.__code__, _Globals(func.__globals__), func.__name__, func.__defaults__, func.__closure__
+    )
+    copy.__kwdefaults__ = func.__kwdefaults__
+    return copy
+
+
+class _Globals(dict[str, Any]):
+    """A module's globals, live, but for the questions."""
+
+    def __init__(self, real: dict[str, Any]) -> None:
+        super().__init__(_QUESTIONS)
+        self._real = real
+
+    def __missing__(self, name: str) -> Any:
+        return self._real[name]
+
+
+def _any_overrides(arguments: Iterable[Any]) -> bool:
+    return any(_overrides(type(argument)) for argument in arguments)
+
+
+@cache
+def _overrides(kind: type) -> bool:
+    handler = getattr(kind, "__torch_function__", None)
+    if handler is None or handler is torch._C._disabled_torch_function_impl:
+        return False
+    return getattr(handler, "__func__", handler) is not Tensor.__torch_function__.__func__  # type: ignore[attr-defined]

@@ -1,0 +1,116 @@
+"""Reading and writing with index tensors and masks."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import torch
+from torch import Tensor
+
+from syncscope.simcuda import device as devices
+from syncscope.simcuda.costs.table import Call, Charge, cost, is_on, size_read, upload
+from syncscope.simcuda.frames import tensors
+
+_MASKS = (torch.bool, torch.uint8)
+
+
+@cost(
+    "index.Tensor",
+    "_unsafe_index.Tensor",
+    why="a mask is turned into indices, whose number the host has to learn; an index on the host is uploaded",
+    source="aten/src/ATen/native/IndexingUtils.h, expandTensors; TensorAdvancedIndexing.cpp, make_info",
+    instead="an index tensor on the device; torch.where with three arguments in place of a mask",
+    mixes=True,
+)
+def index(call: Call) -> list[Charge]:
+    """What each index costs."""
+    _refuse_foreign_indices(call)
+    return [charge for one in _indices(call) for charge in _expanded(one)]
+
+
+@cost(
+    "index_put_",
+    "index_put",
+    why="made of _index_put_impl_ (and of a copy)",
+    source="aten/src/ATen/native/TensorAdvancedIndexing.cpp, index_put_",
+    mixes=True,
+    enters=True,
+)
+def index_put(call: Call) -> None:
+    """Nothing of its own."""
+
+
+@cost(
+    "_index_put_impl_",
+    why="the indices cost what they cost in reading; a Python or CPU scalar is uploaded as a tensor",
+    source="aten/src/ATen/native/TensorAdvancedIndexing.cpp, _index_put_impl_; "
+    "TensorAdvancedIndexingUtils.h, canDispatchToMaskedFill",
+    instead="index_fill_(dim, index, value) and masked_fill_(mask, value) take the number as it is",
+    mixes=True,
+)
+def index_put_impl(call: Call) -> list[Charge]:
+    """What each index costs, and the value if it comes from the host."""
+    _refuse_foreign_indices(call)
+    indices = list(_indices(call))
+    if _is_masked_fill(call, indices):
+        return [c for one in indices if not is_on(one) for c in _built(one)]
+    charges = [charge for one in indices for charge in _expanded(one)]
+    value = upload(call["values"]) if call.on_host("values") else None
+    return [*charges, value] if value else charges
+
+
+def _indices(call: Call) -> Iterator[Tensor]:
+    yield from (one for one in call["indices"] if one is not None)
+
+
+def _expanded(one: Tensor) -> Iterator[Charge]:
+    """The cost of one index before the kernel can take it."""
+    masks = one.dtype in _MASKS
+    if is_on(one):
+        if masks:
+            yield size_read(one)
+    elif not _is_the_users(one):
+        yield from _built(one)
+        if masks:
+            yield size_read(one)
+    else:
+        # A mask's indices are found on the host, in pinned memory, and go up without a wait.
+        charge = upload(one, waits=not masks, pinned=masks)
+        if charge:
+            yield charge
+
+
+def _built(one: Tensor) -> Iterator[Charge]:
+    """A list or array became a tensor on the device, inside the Python binding."""
+    charge = upload(one)
+    if charge:
+        yield charge
+
+
+def _is_the_users(one: Tensor) -> bool:
+    """Whether the user gave ``one`` as a tensor: the Python binding makes tensors out of lists as well."""
+    device = devices.active()
+    if device is None:
+        return True
+    spoken = [frame for frame in device.frames if frame.func is not None]
+    return not spoken or any(one is t for t in tensors(spoken[-1].args, spoken[-1].kwargs))
+
+
+def _is_masked_fill(call: Call, indices: list[Tensor]) -> bool:
+    """Whether the write is done as masked_fill_: one mask on the device, one number of the host."""
+    value = call["values"]
+    if call["accumulate"] or value.numel() != 1 or is_on(value) or len(indices) != 1:
+        return False
+    return indices[0].dtype in _MASKS and (is_on(indices[0]) or not _is_the_users(indices[0]))
+
+
+def _refuse_foreign_indices(call: Call) -> None:
+    """A tensor on the host takes no index on the device.
+
+    Raises:
+        RuntimeError: as PyTorch words it (IndexingUtils.h, checkIndexTensorTypes and make_info).
+    """
+    if not is_on(call["self"]) and any(is_on(one) for one in _indices(call)):
+        raise RuntimeError(
+            "indices should be either on cpu or on the same device as the indexed tensor (cpu)"
+        )

@@ -1,0 +1,78 @@
+"""Operators whose host code reads single elements back."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from syncscope.simcuda.costs.table import Call, Charge, cost, read
+
+
+@cost(
+    "_local_scalar_dense",
+    why="the host obtains one element: item(), int(), float(), bool(), if, a tensor where a number is wanted",
+    source="aten/src/ATen/native/cuda/CUDAScalar.cu, _local_scalar_dense_cuda",
+    instead="keep the value on the device (torch.where, clamp), or read many at once with tolist()",
+    mixes=True,
+)
+def local_scalar_dense(call: Call) -> Charge:
+    """One element."""
+    return read(call["self"])
+
+
+@cost(
+    "equal",
+    why="the host learns whether two tensors are equal",
+    source="aten/src/ATen/native/cuda/Equal.cpp, cuda_equal",
+    instead="(a == b).all() stays on the device",
+)
+def equal(call: Call) -> Charge | None:
+    """One answer, where the shapes don't give it already."""
+    mine, other = call["self"], call["other"]
+    return read(mine) if mine.shape == other.shape and mine.numel() else None
+
+
+@cost(
+    "masked_fill_.Tensor",
+    "index_fill_.int_Tensor",
+    "masked_fill.Tensor_out",
+    why="the fill value is a 0-dim device tensor, and the kernel wants it as a number",
+    source="aten/src/ATen/native/cuda/Indexing.cu, masked_fill__cuda; TensorAdvancedIndexing.cpp, index_fill_",
+    instead="torch.where(mask, value, x) reads nothing",
+)
+def fill_with_tensor(call: Call) -> Charge | None:
+    """The value, unless the host has it."""
+    return read(call["value"]) if call.on_device("value") else None
+
+
+@cost(
+    "bincount",
+    why="the host learns the smallest and the largest value, to check and to size the result",
+    source="aten/src/ATen/native/cuda/SummaryOps.cu, _bincount_cuda",
+    instead="torch.zeros(n).index_add_ or scatter_add_ with a size that is known",
+)
+def bincount(call: Call) -> Iterable[Charge]:
+    """Two elements."""
+    return [read(call["self"])] * 2 if call["self"].numel() else []
+
+
+@cost(
+    "histc",
+    why="without a range the host learns the smallest and the largest value",
+    source="aten/src/ATen/native/cuda/SummaryOps.cu, _histc_cuda",
+    instead="give min and max",
+)
+def histc(call: Call) -> Iterable[Charge]:
+    """Two elements, unless the range is given."""
+    return [read(call["self"])] * 2 if call["min"] == call["max"] and call["self"].numel() else []
+
+
+@cost(
+    "repeat_interleave.Tensor",
+    why="the host learns the sum of the repeats, to size the result, and that none is negative",
+    source="aten/src/ATen/native/Repeat.h, repeat_interleave_common",
+    instead="give output_size",
+)
+def repeat_interleave(call: Call) -> Iterable[Charge]:
+    """Two elements, unless output_size is given."""
+    known = call["output_size"] is not None or not call["repeats"].numel()
+    return [] if known else [read(call["repeats"])] * 2

@@ -1,0 +1,67 @@
+"""Operators whose result's shape the values decide: the host has to learn it."""
+
+from __future__ import annotations
+
+from syncscope.simcuda.costs.table import Call, Charge, cost, free, size_read
+
+
+@cost(
+    "nonzero",
+    why="how many elements are non-zero decides the result's size, and the host has to know it",
+    source="aten/src/ATen/native/cuda/Nonzero.cu, nonzero_out_cuda",
+    instead="nonzero_static(size=...), torch.where with three arguments, or a mask that is multiplied",
+)
+def nonzero(call: Call) -> Charge:
+    """One number."""
+    return size_read(call["self"])
+
+
+@cost(
+    "masked_select",
+    why="how many elements the mask selects decides the result's size, and the host has to know it",
+    source="aten/src/ATen/native/cuda/IndexKernel.cpp, masked_select_out_cuda_impl",
+    instead="torch.where with three arguments, or an index of a known length",
+)
+def masked_select(call: Call) -> Charge:
+    """One number, of the mask."""
+    return size_read(call["mask"])
+
+
+@cost(
+    "_unique",
+    "_unique2",
+    "unique_consecutive",
+    why="how many distinct elements there are decides the result's size, and the host has to know it",
+    source="aten/src/ATen/native/cuda/UniqueCub.cu; Unique.cu",
+    instead="a presence table of known size: zeros(vocabulary).index_fill_(0, x, True)",
+)
+def unique(call: Call) -> Charge | None:
+    """One number; none for an empty tensor."""
+    return size_read(call["self"]) if call["self"].numel() else None
+
+
+@cost(
+    "unique_dim",
+    "unique_dim_consecutive",
+    why="how many distinct slices there are decides the result's size; Thrust waits between its steps",
+    source="aten/src/ATen/native/cuda/Unique.cu, unique_dim_cuda_template",
+    instead="a presence table of known size",
+)
+def unique_dim(call: Call) -> Charge | None:
+    """One number, and Thrust's own waits."""
+    if not call["self"].numel():
+        return None
+    sorts = 1 if call.operator.name == "unique_dim" else 0
+    extras = int(bool(call["return_inverse"])) + int(bool(call["return_counts"]))
+    return size_read(call["self"], waits=2 + sorts + 2 * extras)
+
+
+@cost(
+    "nonzero_static",
+    "masked_scatter_",
+    why="the size is given",
+    source="aten/src/ATen/native/cuda/Nonzero.cu, nonzero_static_out_cuda",
+)
+def sized(call: Call) -> None:
+    """Nothing."""
+    return free(call)

@@ -1,0 +1,187 @@
+"""The table itself: entries that say what one ATen call costs, and the words to write them in."""
+
+from __future__ import annotations
+
+import importlib
+import pkgutil
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+from functools import cache
+from typing import Any
+
+from torch import Tensor
+
+from syncscope.events import Kind
+from syncscope.simcuda.operators import Operator
+from syncscope.simcuda.placement import PLACEMENT
+
+
+@dataclass(frozen=True)
+class Charge:
+    """One thing that an operator did at the border between host and device.
+
+    ``dtoh``, ``htod``, ``dtod`` are memcpys, ``waits`` are explicit waits of the host; ``shape`` and ``dtype``
+    are those of the value moved. ``note`` adds to the entry's reason what only this call shows.
+    """
+
+    kind: Kind
+    dtoh: int = 0
+    htod: int = 0
+    dtod: int = 0
+    waits: int = 0
+    shape: tuple[int, ...] = ()
+    dtype: str = ""
+    note: str = ""
+
+
+@dataclass(frozen=True)
+class Call:
+    """One ATen call as its operator's entry sees it; ``result`` is None until it has run."""
+
+    operator: Operator
+    args: tuple[Any, ...]
+    kwargs: dict[str, Any]
+    result: Any = None
+
+    def __getitem__(self, name: str) -> Any:
+        """The argument ``name``, or its default."""
+        if name in self.kwargs:
+            return self.kwargs[name]
+        position = self.operator.arguments.index(name)
+        return self.args[position] if position < len(self.args) else self.operator.defaults[position]
+
+    def on_device(self, name: str) -> bool:
+        """Whether the argument ``name`` is a tensor on the device."""
+        return is_on(self[name])
+
+    def on_host(self, name: str) -> bool:
+        """Whether the argument ``name`` is a tensor on the host."""
+        return isinstance(self[name], Tensor) and not is_on(self[name])
+
+
+Rule = Callable[[Call], Charge | Iterable[Charge] | None]
+
+
+@dataclass(frozen=True)
+class Entry:
+    """What is known of some overloads.
+
+    ``why`` is one sentence on what the host does; ``instead`` what is written in its place where the wait
+    has to go; ``source`` the file and function in PyTorch that does it. ``mixes``: host and device tensors
+    may stand side by side. ``enters``: the operator is made of others that are charged for themselves.
+    """
+
+    operators: tuple[str, ...]
+    rule: Rule
+    why: str
+    source: str
+    instead: str = ""
+    mixes: bool = False
+    enters: bool = False
+    after: bool = False
+
+    def charges(self, call: Call) -> tuple[Charge, ...]:
+        """What ``call`` costs; the name of the operator need not be looked at again."""
+        found = self.rule(call)
+        if found is None:
+            return ()
+        return (found,) if isinstance(found, Charge) else tuple(found)
+
+
+_ENTRIES: dict[str, Entry] = {}
+
+
+def cost(
+    *operators: str,
+    why: str,
+    source: str,
+    instead: str = "",
+    mixes: bool = False,
+    enters: bool = False,
+    after: bool = False,
+) -> Callable[[Rule], Rule]:
+    """Enter the decorated rule for ``operators``: ``topk`` means every overload, ``where.self`` one.
+
+    A rule runs before its operator, or ``after`` it where it needs the result.
+    """
+
+    def enter(rule: Rule) -> Rule:
+        entry = Entry(operators, rule, why, source, instead, mixes, enters, after)
+        for name in operators:
+            if name in _ENTRIES:
+                raise ValueError(f"{name} has two entries in the cost table")
+            _ENTRIES[name] = entry
+        return rule
+
+    return enter
+
+
+def free(call: Call) -> None:
+    """The rule of an operator that neither copies nor waits."""
+
+
+@cache
+def entry(operator: Operator) -> Entry | None:
+    """The entry of ``operator``: that of its overload, else that of its name."""
+    _load()
+    overload = f"{operator.name}.{operator.overload or 'default'}"
+    return _ENTRIES.get(overload) or _ENTRIES.get(operator.name)
+
+
+def entries() -> Iterator[Entry]:
+    """Every entry once, in the order of the table's files."""
+    _load()
+    yield from dict.fromkeys(_ENTRIES.values())
+
+
+@cache
+def _load() -> None:
+    package = importlib.import_module(__package__)
+    for module in pkgutil.iter_modules(package.__path__):
+        importlib.import_module(f"{__package__}.{module.name}")
+
+
+def is_on(value: object) -> bool:
+    """Whether ``value`` is a tensor on the device."""
+    return isinstance(value, Tensor) and PLACEMENT.is_on(value)
+
+
+def dtype_name(value: Tensor) -> str:
+    """``float32``, not ``torch.float32``."""
+    return str(value.dtype).removeprefix("torch.")
+
+
+def read(value: Tensor, times: int = 1) -> Charge:
+    """The host obtains one element of ``value``: a copy from the device and a wait for it."""
+    return Charge("scalar_read", dtoh=times, waits=times, dtype=dtype_name(value))
+
+
+def size_read(value: Tensor, waits: int = 1, copies: int = 1) -> Charge:
+    """The host learns how many elements a result has, which the values of ``value`` decide."""
+    return Charge("size_read", dtoh=copies, waits=waits, shape=tuple(value.shape), dtype=dtype_name(value))
+
+
+def fetch(value: Tensor, waits: bool = True) -> Charge | None:
+    """The host obtains all of ``value``; nothing is copied where it is empty."""
+    if not value.numel():
+        return None
+    return Charge("vector_read", dtoh=1, waits=int(waits), shape=tuple(value.shape), dtype=dtype_name(value))
+
+
+def upload(value: Tensor, waits: bool = True, pinned: bool = False) -> Charge | None:
+    """``value`` goes to the device; nothing is copied where it is empty.
+
+    A copy from pageable memory that isn't waited for has no explicit wait, but the driver may wait.
+    """
+    if not value.numel():
+        return None
+    note = "" if waits or pinned else "the driver may wait: the memory is pageable"
+    shape = tuple(value.shape)
+    return Charge("upload", htod=1, waits=int(waits), shape=shape, dtype=dtype_name(value), note=note)
+
+
+def device_copy(value: Tensor, times: int = 1) -> Charge | None:
+    """``times`` memcpys of ``value`` on the device; nothing where it is empty."""
+    if not value.numel():
+        return None
+    return Charge("copy", dtod=times, shape=tuple(value.shape), dtype=dtype_name(value))

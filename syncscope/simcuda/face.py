@@ -1,0 +1,104 @@
+"""The Python face of the simulated device: every call of a torch function from Python passes here."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any
+
+import torch
+from torch.overrides import TorchFunctionMode
+
+from syncscope.simcuda import bodies
+from syncscope.simcuda.device import SimulatedDevice
+from syncscope.simcuda.frames import Frame
+from syncscope.simcuda.listener import unheard
+from syncscope.simcuda.placement import PLACEMENT
+from syncscope.simcuda.places import means_cuda
+from syncscope.simcuda.spellings import spellings
+
+
+class Spoken:
+    """One call of a torch function from Python, while it is being answered."""
+
+    def __init__(
+        self,
+        face: Face,
+        func: Callable[..., Any],
+        args: tuple[Any, ...],
+        kwargs: dict[str, Any],
+        frame: Frame,
+    ) -> None:
+        """Take the call as it was made."""
+        self.face, self.func, self.args, self.kwargs, self.frame = face, func, args, kwargs, frame
+        self.device = face.device
+
+    def run(self, *args: Any, **kwargs: Any) -> Any:
+        """Call the function itself; if it is torch's Python, with the device in sight."""
+        func = self.func
+        if not bodies.is_torch_python(func) or bodies.overridden(args) or self._is_its_own_caller():
+            return func(*args, **kwargs)
+        torch._C._push_on_torch_function_stack(self.face)
+        try:
+            return bodies.body(func)(*args, **kwargs)  # type: ignore[arg-type]
+        finally:
+            torch._C._pop_torch_function_stack()
+
+    def _is_its_own_caller(self) -> bool:
+        """Whether the body asked in another way (``torch.overrides.has_...``) and came back to the mode."""
+        outer = self.device.frames[-2:-1]
+        return bool(outer) and outer[0].func == self.func
+
+    def run_unheard(self, *args: Any, **kwargs: Any) -> Any:
+        """Call the function for its value alone: nothing that it does is charged."""
+        with unheard():
+            return self.func(*args, **kwargs)
+
+    def plainly(self) -> Any:
+        """Answer a call that means what it says, but for its ``device`` and ``pin_memory`` arguments."""
+        kwargs = self.kwargs
+        pinned = kwargs.get("pin_memory") and not self.frame.places_on_device
+        if kwargs.get("device") is not None or "pin_memory" in kwargs:
+            kwargs = self.placed()
+        result = self.run(*self.args, **kwargs)
+        if pinned:
+            PLACEMENT.pin(result)
+        return result
+
+    def placed(self) -> dict[str, Any]:
+        """The keyword arguments for a CPU call; where the result is to live is noted in the frame."""
+        kwargs = {name: value for name, value in self.kwargs.items() if name != "pin_memory"}
+        if kwargs.get("device") is not None:
+            target = means_cuda(kwargs["device"])
+            if target is not None:
+                self.frame.target = target
+                kwargs["device"] = "cpu"
+        return kwargs
+
+
+class Face(TorchFunctionMode):
+    """The function mode of one simulated device."""
+
+    def __init__(self, device: SimulatedDevice) -> None:
+        """A face for ``device``."""
+        super().__init__()
+        self.device = device
+        self._spellings = spellings()
+
+    def __torch_function__(
+        self,
+        func: Callable[..., Any],
+        types: Iterable[type],
+        args: tuple[Any, ...] = (),
+        kwargs: Mapping[str, Any] | None = None,
+    ) -> Any:
+        """Answer ``func`` as a machine with one GPU would."""
+        frame = Frame(func, args, kwargs or {}, caller=sys._getframe(1))
+        frames = self.device.frames
+        frames.append(frame)
+        try:
+            spoken = Spoken(self, func, args, dict(kwargs or {}), frame)
+            answer = self._spellings.get(func)
+            return spoken.plainly() if answer is None else answer(spoken)
+        finally:
+            frames.pop()

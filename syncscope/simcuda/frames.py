@@ -1,0 +1,73 @@
+"""The Python calls into torch that are running now: what an ATen call was made for."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from types import FrameType
+from typing import Any
+
+from torch import Tensor
+from torch.overrides import resolve_name
+
+from syncscope.simcuda.placement import PLACEMENT
+
+
+@dataclass
+class Frame:
+    """One call of a torch function with its arguments; of None, where an operator is made of others.
+
+    ``target`` says where tensors made in this call are to live, as its ``device`` argument asked: on the
+    device (True), on the host (False), or nothing was asked (None).
+    """
+
+    func: Callable[..., Any] | None
+    args: tuple[Any, ...]
+    kwargs: Mapping[str, Any]
+    caller: FrameType | None = None
+    target: bool | None = None
+
+    @property
+    def spelling(self) -> str:
+        """How the user spells the function; empty where there is none."""
+        return "" if self.func is None else _spelled(self.func)
+
+    @functools.cached_property
+    def inputs_on_device(self) -> bool:
+        """Whether any tensor among the arguments lives on the device."""
+        return any(PLACEMENT.is_on(tensor) for tensor in tensors(self.args, self.kwargs))
+
+    @property
+    def places_on_device(self) -> bool:
+        """Whether a tensor that is made in this call from nothing belongs on the device."""
+        return self.inputs_on_device if self.target is None else self.target
+
+
+def tensors(args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> list[Tensor]:
+    """The tensors among some arguments, those in lists, tuples and dicts too."""
+    found: list[Tensor] = []
+    for value in args:
+        _collect(value, found)
+    if kwargs:
+        for value in kwargs.values():
+            _collect(value, found)
+    return found
+
+
+def _collect(value: object, found: list[Tensor]) -> None:
+    if isinstance(value, Tensor):
+        found.append(value)
+    elif isinstance(value, (list, tuple)):
+        for item in value:
+            _collect(item, found)
+    elif isinstance(value, dict):
+        for item in value.values():
+            _collect(item, found)
+
+
+@functools.cache
+def _spelled(func: Callable[..., Any]) -> str:
+    """``Tensor.item``, ``torch.topk``."""
+    name = str(resolve_name(func) or getattr(func, "__qualname__", None) or repr(func))
+    return name.removeprefix("torch.") if name.startswith("torch.Tensor.") else name

@@ -1,0 +1,182 @@
+"""The ear at the dispatcher: every ATen call of a watched thread passes here.
+
+It is a boxed fallback on a dispatch key that eager mode gives to no tensor (``Fake``), switched on in the
+thread-local include set. Unlike a ``TorchDispatchMode`` it changes none of PyTorch's own paths (an active
+dispatch mode adds a copy to the backward of an index), and it hears what runs while a tensor is printed.
+It lies below autograd, so what is heard are the operators that reach a backend.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from functools import cache
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from syncscope.simcuda import device as devices
+from syncscope.simcuda.costs import table
+from syncscope.simcuda.frames import Frame, tensors
+from syncscope.simcuda.operators import Operator, moves_no_bytes, operator, with_numbers
+from syncscope.simcuda.placement import PLACEMENT
+
+_KEY = torch._C._dispatch_key_parse("Fake")
+_included = torch._C._dispatch_tls_local_include_set
+_excluded = torch._C._dispatch_tls_local_exclude_set
+_Keys = torch._C._ForceDispatchKeyGuard
+
+
+def listen() -> Callable[[], None]:
+    """Hear this thread's ATen calls from now on; the function returned ends it."""
+    _register()
+    guard = _Keys(_included().add(_KEY), _excluded())
+    guard.__enter__()
+    return lambda: guard.__exit__(None, None, None)
+
+
+@contextmanager
+def unheard() -> Iterator[None]:
+    """Run some code for its values alone: none of its ATen calls is heard."""
+    with _Keys(_included().remove(_KEY), _excluded()):
+        yield
+
+
+@cache
+def _register() -> tuple[torch.library.Library, torch.library.Library]:
+    """Register the fallback, and let views pass it by: they share their base's storage."""
+    everything = torch.library.Library("_", "IMPL")
+    everything.fallback(_hear, "Fake", with_keyset=True)
+    views = torch.library.Library("aten", "IMPL")
+    for name in torch._C._dispatch_get_all_op_names():
+        if name.startswith("aten::") and _is_plain_view(name):
+            views.impl(name, torch.library.fallthrough_kernel, "Fake")
+    return everything, views
+
+
+def _is_plain_view(name: str) -> bool:
+    base, _, overload = name.removeprefix("aten::").partition(".")
+    func = getattr(getattr(torch.ops.aten, base, None), overload or "default", None)
+    return func is not None and moves_no_bytes(func) and not operator(func).implicit
+
+
+def _hear(keys: torch.DispatchKeySet, func: torch._ops.OpOverload, *args: Any, **kwargs: Any) -> Any:
+    """The fallback: find out what the call costs, run it on the CPU, place what it made."""
+    device = devices.active()
+    if device is None:
+        return func.redispatch(keys.remove(_KEY), *args, **kwargs)
+    return _Hearing(device, keys, func, operator(func), args, kwargs).run()
+
+
+class _Hearing:
+    """One ATen call being heard."""
+
+    def __init__(
+        self,
+        device: devices.SimulatedDevice,
+        keys: torch.DispatchKeySet,
+        func: torch._ops.OpOverload,
+        op: Operator,
+        args: tuple[Any, ...],
+        kwargs: dict[str, Any],
+    ) -> None:
+        self.device, self.keys, self.func, self.op = device, keys, func, op
+        self.args, self.kwargs = args, kwargs
+
+    def run(self) -> Any:
+        """Pass composites on to what they are made of; look closer at the rest."""
+        if self.op.implicit:
+            return self._decomposed()
+        self.device.operators[self.op.name] += 1
+        inputs = tensors(self.args, self.kwargs)
+        if any(PLACEMENT.is_on(tensor) for tensor in inputs) or self._makes_device_tensor(inputs):
+            return self._on_device(inputs)
+        return self._quietly()
+
+    def _makes_device_tensor(self, inputs: list[Tensor]) -> bool:
+        return (self.op.factory or not inputs) and self.device.places_on_device()
+
+    def _decomposed(self) -> Any:
+        """A composite that was called below autograd: run its parts, which are heard."""
+        result = self.func.decompose(*self.args, **self.kwargs)
+        return self._quietly() if result is NotImplemented else result
+
+    def _quietly(self) -> Any:
+        """Run the operator; what its CPU kernel calls is no business of CUDA's."""
+        with _Keys(_included().remove(_KEY), _excluded()):  # unheard(), without its cost on every call
+            if self._has_numbers_as_tensors():
+                return with_numbers(self.func)(*self.args, **self.kwargs)
+            return self.func.redispatch(self.keys.remove(_KEY), *self.args, **self.kwargs)
+
+    def _has_numbers_as_tensors(self) -> bool:
+        """Whether a number stands where the schema has a tensor: a redispatch from Python takes none."""
+        args = self.args
+        return any(isinstance(args[i], (int, float, complex)) for i in self.op.tensors if i < len(args))
+
+    def _entered(self) -> Any:
+        """Run an operator that is made of others on every device: those are heard."""
+        self.device.frames.append(Frame(None, (), {}, target=True))
+        try:
+            return self.func.redispatch(self.keys.remove(_KEY), *self.args, **self.kwargs)
+        finally:
+            self.device.frames.pop()
+
+    def _on_device(self, inputs: list[Tensor]) -> Any:
+        entry = table.entry(self.op)
+        if entry is None or not entry.mixes:
+            self._check_devices(inputs)
+        charges = self._charges_before(entry)
+        result = self._entered() if self._is_made_of_others(entry) else self._quietly()
+        if entry is not None and entry.after:
+            charges = entry.charges(table.Call(self.op, self.args, self.kwargs, result))
+        self._place(result)
+        self._report(entry, charges)
+        return result
+
+    def _is_made_of_others(self, entry: table.Entry | None) -> bool:
+        """Whether the operator's parts are to be charged in its place."""
+        made_of_others = self.op.explicit if entry is None else entry.enters
+        return made_of_others and not self._has_numbers_as_tensors()
+
+    def _charges_before(self, entry: table.Entry | None) -> tuple[table.Charge, ...]:
+        """The charges that the arguments alone decide, taken before the operator changes them."""
+        if entry is None:
+            return (table.Charge("unknown"),) if self._is_unknown() else ()
+        return () if entry.after else entry.charges(table.Call(self.op, self.args, self.kwargs))
+
+    def _is_unknown(self) -> bool:
+        return self.op.custom or (self.op.value_decides and not self.op.explicit)
+
+    def _report(self, entry: table.Entry | None, charges: tuple[table.Charge, ...]) -> None:
+        name = self.op.full_name
+        self.device.charge(charges, op=name, why=entry.why if entry else _UNKNOWN if charges else "")
+        family = self.device.families.get(self.op.name)
+        if family is not None:
+            self.device.launched(name, family)
+
+    def _place(self, result: Any) -> None:
+        """Put what the operator made on the device; what it changed was there already, or is the host's."""
+        written = {id(self.args[i]) for i in self.op.written if i < len(self.args)}
+        for tensor in tensors((result,), {}):
+            if id(tensor) not in written and tensor.device.type == "cpu":
+                PLACEMENT.put(tensor)
+
+    def _check_devices(self, inputs: list[Tensor]) -> None:
+        """Refuse what CUDA refuses: tensors on two devices, 0-dim host values aside.
+
+        Raises:
+            RuntimeError: as PyTorch words it (TensorIterator.cpp, compute_types).
+        """
+        host = [tensor for tensor in inputs if tensor.device.type == "cpu" and not PLACEMENT.is_on(tensor)]
+        written = {id(self.args[i]) for i in self.op.written if i < len(self.args)}
+        if any(tensor.dim() > 0 or id(tensor) in written for tensor in host):
+            raise RuntimeError(
+                "Expected all tensors to be on the same device, but found at least two devices, "
+                f"cuda:0 and cpu! (in {self.op.full_name})"
+            )
+
+
+_UNKNOWN = (
+    "nothing is known of what this operator does on the host: it may wait; ask for an entry in the cost table"
+)

@@ -1,0 +1,135 @@
+"""What the simulated device has to know of an ATen overload, read once from its schema."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import torch
+
+_BUILTIN_NAMESPACES = frozenset({"aten", "prim", "prims", "profiler", "quantized", "_quantized", "mkldnn"})
+_VALUE_DECIDES = frozenset({torch.Tag.data_dependent_output, torch.Tag.dynamic_output_shape})
+
+
+@dataclass(frozen=True, eq=False)
+class Operator:
+    """One overload.
+
+    ``name`` is as in PyTorch's ``native_functions.yaml`` (``topk``, without namespace and overload).
+    ``implicit``: made of other operators on every device, above autograd. ``explicit``: made of other
+    operators on every device, below autograd. ``factory``: has a ``device`` argument. ``pointwise``: an
+    elementwise operator, which takes 0-dim host values beside device tensors. ``written``: positions of the
+    arguments it changes; ``tensors``: of those that the schema wants as a tensor. ``value_decides``: PyTorch's tags say that values decide its output or its shape.
+    """
+
+    full_name: str
+    namespace: str
+    name: str
+    overload: str
+    arguments: tuple[str, ...]
+    defaults: tuple[Any, ...]
+    tensors: tuple[int, ...]
+    written: tuple[int, ...]
+    implicit: bool
+    explicit: bool
+    factory: bool
+    pointwise: bool
+    random: bool
+    value_decides: bool
+
+    @property
+    def custom(self) -> bool:
+        """Whether the operator isn't PyTorch's own: nothing is known of what it does on the host."""
+        return self.namespace not in _BUILTIN_NAMESPACES
+
+
+def _has_kernel(name: str, key: str) -> bool:
+    return bool(torch._C._dispatch_has_kernel_for_dispatch_key(name, key))
+
+
+@functools.cache
+def operator(func: torch._ops.OpOverload) -> Operator:
+    """Describe ``func`` (``torch.ops.aten.topk.default``)."""
+    schema = func._schema
+    name = func.name()
+    own_kernel = _has_kernel(name, "CPU") or _has_kernel(name, "CUDA")
+    return Operator(
+        full_name=name,
+        namespace=func.namespace,
+        name=schema.name.split("::")[1],
+        overload=schema.overload_name,
+        arguments=tuple(argument.name for argument in schema.arguments),
+        defaults=tuple(argument.default_value for argument in schema.arguments),
+        tensors=tuple(i for i, argument in enumerate(schema.arguments) if str(argument.type) == "Tensor"),
+        written=tuple(
+            position
+            for position, argument in enumerate(schema.arguments)
+            if argument.alias_info is not None and argument.alias_info.is_write
+        ),
+        implicit=_has_kernel(name, "CompositeImplicitAutograd") and not own_kernel,
+        explicit=not own_kernel
+        and any(_has_kernel(name, f"CompositeExplicitAutograd{k}") for k in ("", "NonFunctional")),
+        factory=any(argument.name == "device" for argument in schema.arguments),
+        pointwise=torch.Tag.pointwise in func.tags,
+        random=torch.Tag.nondeterministic_seeded in func.tags,
+        value_decides=bool(_VALUE_DECIDES & set(func.tags)),
+    )
+
+
+def moves_no_bytes(func: torch._ops.OpOverload) -> bool:
+    """Whether ``func`` only makes a view: its result shares the storage, and so the placement, of its input."""
+    returns = func._schema.returns
+    return any(r.alias_info is not None and not r.alias_info.is_write for r in returns)
+
+
+@functools.cache
+def with_numbers(func: torch._ops.OpOverload) -> Callable[..., Any]:
+    """``func`` for a call with a number where its schema has a tensor.
+
+    PyTorch hands a "wrapped number" to Python as the number, and takes it back for some operators only;
+    the overload for numbers wraps it again.
+    """
+    packet = getattr(getattr(torch.ops, func.namespace), func._schema.name.split("::")[1])
+    for name in ("Scalar", "Tensor_Scalar", "ScalarOther"):
+        scalar = getattr(packet, name, None)
+        if scalar is not None and len(scalar._schema.arguments) == len(func._schema.arguments):
+            return _number_or(scalar, func)
+    return _tensors_of_numbers(func)
+
+
+def _number_or(scalar: torch._ops.OpOverload, func: torch._ops.OpOverload) -> Callable[..., Any]:
+    """The overload for numbers where only the last tensor is one."""
+
+    def call(*args: Any, **kwargs: Any) -> Any:
+        chosen = scalar if isinstance(args[0], torch.Tensor) else _tensors_of_numbers(func)
+        return chosen(*args, **kwargs)
+
+    return call
+
+
+def _tensors_of_numbers(func: torch._ops.OpOverload) -> Callable[..., Any]:
+    """``func`` with 0-dim tensors for the numbers, of the dtype to which the number would promote."""
+
+    def call(*args: Any, **kwargs: Any) -> Any:
+        others = [value for value in args if isinstance(value, torch.Tensor)]
+        wanted = operator(func).tensors
+        return func(
+            *(
+                _tensor_of(v, others) if i in wanted and not isinstance(v, torch.Tensor) else v
+                for i, v in enumerate(args)
+            ),
+            **kwargs,
+        )
+
+    return call
+
+
+def _tensor_of(number: Any, others: list[torch.Tensor]) -> Any:
+    if number is None:
+        return None
+    wide = torch.tensor(number, dtype=torch.float64 if isinstance(number, float) else None)
+    if others and torch.result_type(others[0], wide) != torch.result_type(others[0], number):
+        return wide.to(torch.result_type(others[0], number))
+    return wide

@@ -1,0 +1,110 @@
+"""Which storages live on the simulated device."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import torch
+from torch import Tensor
+from torch.multiprocessing.reductions import StorageWeakRef
+
+_FIRST_SWEEP = 4096
+
+
+class Storages:
+    """A set of storages, held by weak reference.
+
+    A weak reference keeps the address of a dead storage from being given to another one, so an address in
+    here always means the storage that was put in. The dead are swept out when the set has doubled.
+    """
+
+    def __init__(self) -> None:
+        """An empty set."""
+        self._references: dict[int, StorageWeakRef] = {}
+        self._sweep_at = _FIRST_SWEEP
+
+    def add(self, storage: torch.UntypedStorage) -> None:
+        """Remember ``storage``."""
+        if storage._cdata not in self._references:
+            self._references[storage._cdata] = StorageWeakRef(storage)
+            if len(self._references) > self._sweep_at:
+                self._sweep()
+
+    def discard(self, storage: torch.UntypedStorage) -> None:
+        """Forget ``storage``, if it is remembered."""
+        self._references.pop(storage._cdata, None)
+
+    def __contains__(self, storage: torch.UntypedStorage) -> bool:
+        """Whether ``storage`` is remembered."""
+        return storage._cdata in self._references
+
+    def __len__(self) -> int:
+        """How many storages are remembered, the dead that were not swept out yet among them."""
+        return len(self._references)
+
+    def _sweep(self) -> None:
+        alive = {key: ref for key, ref in list(self._references.items()) if not ref.expired()}
+        self._references = alive
+        self._sweep_at = max(_FIRST_SWEEP, 2 * len(alive))
+
+
+class Placement:
+    """Where tensors live: a tensor is on the device when its storage is, so views need no word.
+
+    Tensors without a storage of their own are where what they wrap is: the values of a sparse tensor, the
+    tensor under a functorch wrapper, the parts of a traceable subclass.
+    """
+
+    def __init__(self) -> None:
+        """Everything is on the host and pageable."""
+        self._device = Storages()
+        self._pinned = Storages()
+
+    def put(self, tensor: Tensor) -> None:
+        """Place ``tensor``, and all that shares its storage, on the device."""
+        for storage in storages(tensor):
+            self._device.add(storage)
+
+    def is_on(self, tensor: Tensor) -> bool:
+        """Whether ``tensor`` lives on the device."""
+        try:
+            return tensor.untyped_storage()._cdata in self._device._references
+        except (NotImplementedError, RuntimeError):
+            return any(storage in self._device for storage in storages(tensor))
+
+    def pin(self, tensor: Tensor) -> None:
+        """Mark ``tensor``'s host memory as page-locked."""
+        for storage in storages(tensor):
+            self._pinned.add(storage)
+
+    def is_pinned(self, tensor: Tensor) -> bool:
+        """Whether ``tensor``'s host memory is page-locked."""
+        return any(storage in self._pinned for storage in storages(tensor))
+
+
+def storages(tensor: Tensor) -> Iterator[torch.UntypedStorage]:
+    """The storages that hold ``tensor``'s values: its own, or those of what it wraps."""
+    for part in parts(tensor):
+        yield part.untyped_storage()
+
+
+def parts(tensor: Tensor) -> Iterator[Tensor]:
+    """The plain tensors that ``tensor`` is made of: itself where it has a storage."""
+    if torch._C._functorch.is_functorch_wrapped_tensor(tensor):
+        yield from parts(torch._C._functorch.get_unwrapped(tensor))
+    elif tensor.layout is torch.sparse_coo:
+        yield from (tensor._indices(), tensor._values())
+    elif tensor.layout in (torch.sparse_csr, torch.sparse_bsr):
+        yield from (tensor.crow_indices(), tensor.col_indices(), tensor.values())
+    elif tensor.layout in (torch.sparse_csc, torch.sparse_bsc):
+        yield from (tensor.ccol_indices(), tensor.row_indices(), tensor.values())
+    elif hasattr(tensor, "__tensor_flatten__"):
+        names, _ = tensor.__tensor_flatten__()
+        for name in names:
+            yield from parts(getattr(tensor, name))
+    else:
+        yield tensor
+
+
+PLACEMENT = Placement()
+"""The one simulated device of this process: a tensor stays where it is from one scope to the next."""

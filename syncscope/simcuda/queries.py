@@ -1,0 +1,50 @@
+"""Spellings that ask where a tensor lives."""
+
+from __future__ import annotations
+
+import torch
+from torch import Tensor
+
+from syncscope.simcuda.face import Spoken
+from syncscope.simcuda.placement import PLACEMENT
+from syncscope.simcuda.places import CUDA
+from syncscope.simcuda.spellings import spelling
+
+
+@spelling(Tensor.device.__get__)
+def device(spoken: Spoken) -> torch.device:
+    """``t.device``."""
+    (tensor,) = spoken.args
+    return CUDA if PLACEMENT.is_on(tensor) else tensor.device
+
+
+@spelling(Tensor.is_cuda.__get__)
+def is_cuda(spoken: Spoken) -> bool:
+    """``t.is_cuda``."""
+    return PLACEMENT.is_on(spoken.args[0])
+
+
+@spelling(Tensor.is_cpu.__get__)
+def is_cpu(spoken: Spoken) -> bool:
+    """``t.is_cpu``."""
+    (tensor,) = spoken.args
+    return bool(tensor.is_cpu) and not PLACEMENT.is_on(tensor)
+
+
+@spelling(Tensor.get_device, torch.get_device)
+def get_device(spoken: Spoken) -> int:
+    """``t.get_device()``: the GPU's index, or -1."""
+    return 0 if PLACEMENT.is_on(spoken.args[0]) else -1
+
+
+@spelling(Tensor.is_pinned)
+def is_pinned(spoken: Spoken) -> bool:
+    """``t.is_pinned()``."""
+    return PLACEMENT.is_pinned(spoken.args[0])
+
+
+@spelling(Tensor.share_memory_, Tensor.record_stream)
+def stays(spoken: Spoken) -> object:
+    """``t.share_memory_()`` and ``t.record_stream(s)``: nothing to do for a tensor on the device."""
+    (tensor, *rest) = spoken.args
+    return tensor if PLACEMENT.is_on(tensor) else spoken.run(tensor, *rest, **spoken.kwargs)

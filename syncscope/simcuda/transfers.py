@@ -1,0 +1,238 @@
+"""Spellings that take a tensor's values from one side to the other."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from syncscope.simcuda import device as devices
+from syncscope.simcuda.costs import table
+from syncscope.simcuda.face import Spoken
+from syncscope.simcuda.listener import unheard
+from syncscope.simcuda.placement import PLACEMENT
+from syncscope.simcuda.places import means_cuda
+from syncscope.simcuda.spellings import spelling
+
+_READS = "the host obtains the tensor's values: the copy waits for all that was launched before (TensorConversions.cpp, Copy.cu)"
+_UPLOADS = "values of the host go to the device (Copy.cu, copy_kernel_cuda)"
+
+
+@dataclass(frozen=True)
+class Move:
+    """What ``Tensor.to`` was asked for; None where it was asked for nothing."""
+
+    cuda: bool | None = None
+    dtype: torch.dtype | None = None
+    non_blocking: bool = False
+    copy: bool = False
+    memory_format: torch.memory_format | None = None
+
+    def crosses(self, tensor: Tensor) -> bool:
+        """Whether ``tensor`` has to leave the side where it lives."""
+        return self.cuda is not None and self.cuda != PLACEMENT.is_on(tensor)
+
+
+def moved(tensor: Tensor, move: Move) -> Tensor:
+    """``tensor`` after a crossing, which autograd makes in the other direction when it comes back."""
+    differentiable = torch.is_grad_enabled() and tensor.requires_grad
+    if differentiable and not torch._C._functorch.is_functorch_wrapped_tensor(tensor):
+        return _Crossing.apply(tensor, move)  # type: ignore[no-any-return, no-untyped-call]
+    return _crossed(tensor, move)
+
+
+def _crossed(tensor: Tensor, move: Move) -> Tensor:
+    """Copy the values and place the copy; charge the memcpy."""
+    with unheard():
+        result = tensor.to(
+            dtype=move.dtype or tensor.dtype,
+            copy=True,
+            memory_format=move.memory_format or torch.preserve_format,
+        )
+    device = devices.active()
+    if device is not None:
+        device.charge(_charges(tensor, move), op="aten::_to_copy", why=_UPLOADS if move.cuda else _READS)
+    if move.cuda:
+        PLACEMENT.put(result)
+    elif move.non_blocking:
+        PLACEMENT.pin(result)  # TensorConversions.cpp, _to_copy: pin_out
+    return result
+
+
+def _charges(tensor: Tensor, move: Move) -> list[table.Charge]:
+    waits = not move.non_blocking
+    if not move.cuda:
+        charge = table.fetch(tensor, waits)
+    else:
+        # A source that has to be made contiguous first is copied from a pageable temporary (Copy.cu).
+        pinned = PLACEMENT.is_pinned(tensor) and tensor.is_contiguous()
+        charge = table.upload(tensor, waits, pinned)
+    return [charge] if charge else []
+
+
+class _Crossing(torch.autograd.Function):
+    """A crossing whose gradient crosses back."""
+
+    @staticmethod
+    def forward(ctx: Any, tensor: Tensor, move: Move) -> Tensor:
+        ctx.back = Move(cuda=not move.cuda, dtype=tensor.dtype)
+        return _crossed(tensor, move)
+
+    @staticmethod
+    def backward(ctx: Any, gradient: Tensor) -> tuple[Tensor, None]:  # type: ignore[override]
+        return (moved(gradient, ctx.back) if ctx.back.crosses(gradient) else gradient), None
+
+
+def _carried(spoken: Spoken, tensor: Tensor, move: Move) -> Any:
+    """Answer a spelling of ``to``: cross where that was asked, else convert where the tensor lives."""
+    if move.crosses(tensor):
+        return moved(tensor, move)
+    arguments: dict[str, Any] = {"dtype": move.dtype or tensor.dtype, "copy": move.copy}
+    if move.memory_format is not None:
+        arguments["memory_format"] = move.memory_format
+    return tensor.to(**arguments)
+
+
+@spelling(Tensor.to)
+def to(spoken: Spoken) -> Any:
+    """``t.to(device)``, ``t.to(dtype)``, ``t.to(other)`` and what they have in common."""
+    tensor, *rest = spoken.args
+    names = {"device", "dtype", "non_blocking", "copy", "memory_format", "other"}
+    if not set(spoken.kwargs) <= names:
+        return spoken.run(*spoken.args, **spoken.kwargs)  # PyTorch's own message
+    asked = _asked(rest, spoken.kwargs)
+    if asked is None:
+        return spoken.run(*spoken.args, **spoken.kwargs)
+    return _carried(spoken, tensor, asked)
+
+
+def _asked(rest: list[Any], kwargs: dict[str, Any]) -> Move | None:
+    """Read the three signatures of ``Tensor.to``; None where the device is neither host nor GPU."""
+    words = dict(kwargs)
+    rest = list(rest)
+    if rest and isinstance(rest[0], Tensor):
+        words["other"] = rest.pop(0)
+    elif rest and isinstance(rest[0], torch.dtype):
+        words["dtype"] = rest.pop(0)
+    elif rest:
+        words["device"] = rest.pop(0)
+        if rest and (rest[0] is None or isinstance(rest[0], torch.dtype)):
+            words["dtype"] = rest.pop(0)
+    words.update(zip(("non_blocking", "copy"), rest, strict=False))
+    other = words.pop("other", None)
+    device = words.pop("device", None)
+    cuda = None if device is None else means_cuda(device)
+    if device is not None and cuda is None:
+        return None
+    if other is not None:
+        cuda, words["dtype"] = PLACEMENT.is_on(other), other.dtype
+    return Move(cuda=cuda, **words)
+
+
+@spelling(Tensor.cuda)
+def cuda(spoken: Spoken) -> Any:
+    """``t.cuda()``."""
+    return _carried(spoken, spoken.args[0], _side(spoken, ("device", "non_blocking", "memory_format")))
+
+
+@spelling(Tensor.cpu)
+def cpu(spoken: Spoken) -> Any:
+    """``t.cpu()``."""
+    move = _side(spoken, ("memory_format",))
+    return _carried(spoken, spoken.args[0], replace(move, cuda=False))
+
+
+def _side(spoken: Spoken, names: tuple[str, ...]) -> Move:
+    words = dict(zip(names, spoken.args[1:], strict=False)) | spoken.kwargs
+    device = words.pop("device", None)
+    return Move(cuda=True if device is None else means_cuda(device), **words)
+
+
+@spelling(Tensor.type)
+def type_(spoken: Spoken) -> Any:
+    """``t.type()``, ``t.type(dtype)`` and ``t.type("torch.cuda.FloatTensor")``."""
+    tensor, *rest = spoken.args
+    words = dict(zip(("dtype", "non_blocking"), rest, strict=False)) | spoken.kwargs
+    wanted = words.get("dtype")
+    if wanted is None:
+        name = str(spoken.run_unheard(tensor))
+        return name.replace("torch.", "torch.cuda.") if PLACEMENT.is_on(tensor) else name
+    if isinstance(wanted, torch.dtype):
+        return _carried(spoken, tensor, Move(dtype=wanted))
+    name = wanted if isinstance(wanted, str) else f"{wanted.__module__}.{wanted.__name__}"
+    cuda_named = name.startswith("torch.cuda.")
+    dtype = getattr(torch, name.replace(".cuda", "").removeprefix("torch.")).dtype
+    return _carried(spoken, tensor, Move(cuda_named, dtype, bool(words.get("non_blocking", False))))
+
+
+@spelling(Tensor.tolist)
+def tolist(spoken: Spoken) -> Any:
+    """``t.tolist()``: the whole tensor in one copy, of whatever shape."""
+    (tensor,) = spoken.args
+    _charge_fetch(spoken, tensor)
+    return spoken.run_unheard(tensor)
+
+
+@spelling(Tensor.numpy)
+def numpy(spoken: Spoken) -> Any:
+    """``t.numpy()`` refuses a tensor on the device; ``t.numpy(force=True)`` fetches it.
+
+    Raises:
+        TypeError: the tensor is on the device; as PyTorch words it (tensor_numpy.cpp).
+    """
+    tensor, *rest = spoken.args
+    if not PLACEMENT.is_on(tensor):
+        return spoken.run(tensor, *rest, **spoken.kwargs)
+    if not spoken.kwargs.get("force", False):
+        raise TypeError(
+            "can't convert cuda:0 device type tensor to numpy. "
+            "Use Tensor.cpu() to copy the tensor to host memory first."
+        )
+    _charge_fetch(spoken, tensor)
+    return spoken.run_unheard(tensor.detach(), force=True).copy()
+
+
+@spelling(Tensor.pin_memory)
+def pin_memory(spoken: Spoken) -> Tensor:
+    """``t.pin_memory()``: a copy in page-locked memory.
+
+    Raises:
+        RuntimeError: the tensor is on the device; as PyTorch words it.
+    """
+    tensor = spoken.args[0]
+    if PLACEMENT.is_on(tensor):
+        raise RuntimeError(
+            f"cannot pin 'torch.cuda.{tensor.type()[6:]}' only dense CPU tensors can be pinned"
+        )
+    if PLACEMENT.is_pinned(tensor):
+        return tensor  # type: ignore[no-any-return]
+    with unheard():
+        copy = tensor.clone()
+    PLACEMENT.pin(copy)
+    return copy  # type: ignore[no-any-return]
+
+
+@spelling(Tensor.__deepcopy__)
+def deepcopy(spoken: Spoken) -> Any:
+    """``copy.deepcopy(t)``: the storage is copied where it is."""
+    tensor = spoken.args[0]
+    result = spoken.run_unheard(*spoken.args, **spoken.kwargs)
+    if PLACEMENT.is_on(tensor) and not PLACEMENT.is_on(result):
+        PLACEMENT.put(result)
+        charge = table.device_copy(tensor)
+        spoken.device.charge([charge] if charge else [], why="a contiguous copy on the device (Copy.cu)")
+    return result
+
+
+@spelling(Tensor.__reduce_ex__)
+def reduce_ex(spoken: Spoken) -> Any:
+    """Pickling: the storage is fetched."""
+    _charge_fetch(spoken, spoken.args[0])
+    return spoken.run_unheard(*spoken.args, **spoken.kwargs)
+
+
+def _charge_fetch(spoken: Spoken, tensor: Tensor) -> None:
+    charge = table.fetch(tensor) if PLACEMENT.is_on(tensor) else None
+    spoken.device.charge([charge] if charge else [], op="aten::_to_copy", why=_READS)

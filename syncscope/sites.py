@@ -1,0 +1,87 @@
+"""Where in the user's code an event came from."""
+
+from __future__ import annotations
+
+import functools
+import linecache
+import sys
+import sysconfig
+from dataclasses import dataclass
+from importlib.util import find_spec
+from pathlib import Path
+from types import CodeType, FrameType
+
+_PACKAGE = Path(__file__).parent
+
+# Frames of these packages never are the cause of a wait: they only pass it on.
+_PASSED_OVER = ("torch", "pytest", "_pytest", "pluggy", "click", "xdist")
+
+
+@dataclass(frozen=True, order=True)
+class Site:
+    """One line of the user's code: the frame that caused an event.
+
+    ``line`` counts from 1; ``text`` is the stripped source line, empty where no source is at hand.
+    """
+
+    file: str
+    line: int
+    function: str
+    text: str = ""
+
+    def __str__(self) -> str:
+        """Name the line as compilers do, ``file:line``."""
+        return f"{self.file}:{self.line}"
+
+
+NOWHERE = Site(file="<no Python frame>", line=0, function="")
+
+
+@functools.cache
+def _skipped_folders() -> tuple[str, ...]:
+    """Folders whose frames are passed over, each ending in a separator."""
+    folders = [sysconfig.get_paths()["stdlib"] + "/contextlib.py", "<frozen importlib"]
+    for name in _PASSED_OVER:
+        spec = find_spec(name)
+        if spec is not None and spec.origin is not None:
+            origin = Path(spec.origin)
+            folders.append(f"{origin.parent}/" if origin.name == "__init__.py" else str(origin))
+    # The pruning methods are subjects like any other: only the rest of the tool is passed over.
+    folders += [
+        f"{child}/" if child.is_dir() else str(child)
+        for child in _PACKAGE.iterdir()
+        if child.name not in ("pruning", "__pycache__")
+    ]
+    return tuple(folders)
+
+
+@functools.lru_cache(maxsize=None)
+def is_users(code: CodeType) -> bool:
+    """Whether ``code`` is the user's own, not torch's, the tool's or the test runner's."""
+    return not code.co_filename.startswith(_skipped_folders())
+
+
+def of_frame(frame: FrameType) -> Site:
+    """The site of a Python frame, with its source text."""
+    code = frame.f_code
+    line = frame.f_lineno or code.co_firstlineno
+    text = linecache.getline(code.co_filename, line, frame.f_globals).strip()
+    name = getattr(code, "co_qualname", code.co_name)
+    return Site(file=code.co_filename, line=line, function=name, text=text)
+
+
+def stack(depth: int = 8) -> tuple[Site, ...]:
+    """The user's frames that are running now, innermost first, at most ``depth`` of them."""
+    found: list[Site] = []
+    frame: FrameType | None = sys._getframe(1)
+    while frame is not None and len(found) < depth:
+        if is_users(frame.f_code):
+            found.append(of_frame(frame))
+        frame = frame.f_back
+    return tuple(found)
+
+
+def here() -> Site:
+    """The innermost of the user's frames, or ``NOWHERE``."""
+    found = stack(depth=1)
+    return found[0] if found else NOWHERE
