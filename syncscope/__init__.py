@@ -1,3 +1,20 @@
 """syncscope: find, count and compare the places where Python waits for a GPU."""
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from syncscope.observe.scope import Scope as observe
+
 __version__ = "0.1.0"
+__all__ = ["__version__", "observe"]
+
+
+def __getattr__(name: str) -> Any:
+    """Import what needs torch only when it is asked for."""
+    if name == "observe":
+        from syncscope.observe.scope import Scope
+
+        return Scope
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

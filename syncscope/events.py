@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Literal
@@ -69,25 +68,30 @@ class Counts:
         return self.scalar_reads + self.vector_reads + self.size_reads
 
 
+_KIND_OF = {
+    "scalar_reads": "scalar_read",
+    "vector_reads": "vector_read",
+    "size_reads": "size_read",
+    "unknown_ops": "unknown",
+}
+
+
+def figure(event: Event, name: str) -> int:
+    """What ``event`` adds to the count ``name``: one of ``COUNT_NAMES``, or ``launches.topk`` for a family."""
+    if name in _KIND_OF:
+        return int(event.kind == _KIND_OF[name])
+    if name == "memcpy":
+        return event.dtoh + event.htod + event.dtod
+    if name.startswith("launches."):
+        return int(event.kind == "launch" and event.family == name.removeprefix("launches."))
+    return int(getattr(event, name))
+
+
 def count(events: Iterable[Event], families: Sequence[str] = ()) -> Counts:
     """Add up ``events``; every family in ``families`` is in ``launches``, with 0 where nothing of it ran."""
-    kinds: Counter[str] = Counter()
-    copies: Counter[str] = Counter()
-    launches: Counter[str] = Counter(dict.fromkeys(families, 0))
-    for event in events:
-        kinds[event.kind] += 1
-        copies.update(dtoh=event.dtoh, htod=event.htod, dtod=event.dtod, waits=event.waits)
-        if event.kind == "launch":
-            launches[event.family] += 1
+    seen = list(events)
+    launched = dict.fromkeys((*families, *(event.family for event in seen if event.family)))
     return Counts(
-        scalar_reads=kinds["scalar_read"],
-        vector_reads=kinds["vector_read"],
-        size_reads=kinds["size_read"],
-        dtoh=copies["dtoh"],
-        htod=copies["htod"],
-        dtod=copies["dtod"],
-        memcpy=copies["dtoh"] + copies["htod"] + copies["dtod"],
-        waits=copies["waits"],
-        launches=dict(launches),
-        unknown_ops=kinds["unknown"],
+        **{name: sum(figure(event, name) for event in seen) for name in COUNT_NAMES},
+        launches={family: sum(figure(event, f"launches.{family}") for event in seen) for family in launched},
     )

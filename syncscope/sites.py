@@ -61,10 +61,10 @@ def is_users(code: CodeType) -> bool:
     return not code.co_filename.startswith(_skipped_folders())
 
 
-def of_frame(frame: FrameType) -> Site:
-    """The site of a Python frame, with its source text."""
+def of_frame(frame: FrameType, line: int | None = None) -> Site:
+    """The site of a Python frame, with its source text; at ``line``, or where the frame is now."""
     code = frame.f_code
-    line = frame.f_lineno or code.co_firstlineno
+    line = line or frame.f_lineno or code.co_firstlineno
     text = linecache.getline(code.co_filename, line, frame.f_globals).strip()
     name = getattr(code, "co_qualname", code.co_name)
     return Site(file=code.co_filename, line=line, function=name, text=text)

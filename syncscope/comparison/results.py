@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import tempfile
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal
@@ -69,7 +70,8 @@ class Difference:
     """How one output of new differs from old's.
 
     ``path`` names the place in nested outputs (``[0]['mask']``); ``what`` is ``values``, ``shape``,
-    ``dtype``, ``device``, ``type``, ``keys`` or ``length``. For values: ``count`` of ``numel`` elements
+    ``dtype``, ``device``, ``type`` (of a tensor its layout too), ``keys``, ``length``, ``count`` (of True
+    values, against the number promised) or ``uncomparable`` (``new`` says why). For values: ``count`` of ``numel`` elements
     differ, first at ``first`` (up to five indices), by at most ``largest``.
     """
 
@@ -80,7 +82,7 @@ class Difference:
     count: int = 0
     numel: int = 0
     first: list[list[int]] = field(default_factory=list)
-    largest: float | None = None
+    largest: int | float | None = None
 
 
 @dataclass(frozen=True)
@@ -218,9 +220,12 @@ class Comparison:
 
     @property
     def grew(self) -> list[str]:
-        """The counts that are larger in new than in old in some case: waits, copies across the border, unknowns."""
-        watched = {"waits": lambda c: c.waits, "copies between host and device": lambda c: c.dtoh + c.htod,
-                   "unknown operators": lambda c: c.unknown_ops}  # fmt: skip
+        """What is more in new than in old in some case: waits, copies across the border, unknown operators."""
+        watched: dict[str, Callable[[Counts], int]] = {
+            "waits": lambda counts: counts.waits,
+            "copies between host and device": lambda counts: counts.dtoh + counts.htod,
+            "unknown operators": lambda counts: counts.unknown_ops,
+        }
         return [
             name
             for name, figure in watched.items()
@@ -242,24 +247,37 @@ def decode(text: bytes) -> Comparison:
     try:
         version = msgspec.json.decode(text, type=dict).get("schema_version")
         if version != SCHEMA_VERSION:
-            raise UnusableResult(f"schema_version is {version}, this syncscope reads {SCHEMA_VERSION}: make the result anew")
+            raise UnusableResult(
+                f"schema_version is {version}, this syncscope reads {SCHEMA_VERSION}: make the result anew"
+            )
         return msgspec.json.decode(text, type=Comparison)
     except msgspec.DecodeError as error:
-        raise UnusableResult(f"not a syncscope result ({error}): make it anew with `syncscope compare -o result.json`") from error
+        raise UnusableResult(
+            f"not a syncscope result ({error}): make it anew with `syncscope compare -o result.json`"
+        ) from error
 
 
 def write_whole(path: Path, content: bytes) -> None:
     """Write ``content`` to ``path`` whole or not at all: a temporary file beside it, then a rename.
 
+    A link's target is written, not the link; what is no regular file (a pipe, a terminal) is written to as it is.
+
     Raises:
         OSError: the folder is missing or not writable, or the disk is full; ``path`` is then unchanged.
     """
-    descriptor, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
+    target = path.resolve()
+    if target.exists() and not target.is_file():
+        target.write_bytes(content)
+        return
+    try:
+        descriptor, temporary = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name}.")
+    except OSError as error:
+        raise OSError(error.errno, error.strerror, str(path)) from error
     try:
         with os.fdopen(descriptor, "wb") as file:
             file.write(content)
-        Path(temporary).chmod(0o644)
-        Path(temporary).replace(path)
+        Path(temporary).chmod(target.stat().st_mode if target.exists() else 0o644)
+        Path(temporary).replace(target)
     except BaseException:
         Path(temporary).unlink(missing_ok=True)
         raise

@@ -1,0 +1,123 @@
+"""``syncscope compare``: old against new over the cases of a sweep."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+from contextlib import redirect_stdout
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from syncscope.cli import outputs as files
+from syncscope.cli import progress
+from syncscope.cli.options import DTYPE, NUMBER, OPERATOR, SWEEP, WHOLE_NUMBER, ListCommand, listed
+
+if TYPE_CHECKING:
+    from syncscope.comparison.results import Comparison
+    from syncscope.comparison.run import Device
+    from syncscope.subjects.cases import Sweep
+
+AT_LEAST_0 = click.IntRange(min=0)
+AT_LEAST_1 = click.IntRange(min=1)
+
+
+@click.command("compare", cls=ListCommand)
+@click.argument("old")
+@click.argument("new")
+@listed("--frames", WHOLE_NUMBER, "2 8 32", "Frames of the video.")
+@listed("--tokens-per-frame", WHOLE_NUMBER, "196", "Tokens of a frame after merging; they fill a rectangle.")
+@listed("--hidden", WHOLE_NUMBER, "1024", "Channels of a token.")
+@listed("--q", NUMBER, "0.5", "The fraction pruned, in [0, 1).")
+@listed("--dtype", DTYPE, "bfloat16 float32", "The features' dtype.")
+@listed("--sweep", SWEEP, "n=4,8,12", "Another variable of make_inputs; several multiply.")
+@click.option("--seed", type=AT_LEAST_0, default=0, show_default=True, help="The first seed.")
+@click.option("--seeds", type=AT_LEAST_1, default=1, show_default=True, help="How many, counted from --seed.")
+@click.option("--inputs", metavar="FILE::FUNCTION", help="Who makes the inputs of both subjects.")
+@click.option(
+    "--workload",
+    type=click.Choice(["scenes", "noise"]),
+    help="The built-in video: frames with means of their own, or independent tokens.",
+)
+@click.option(
+    "--device",
+    type=click.Choice(["auto", "cuda", "sim"]),
+    default="auto",
+    show_default=True,
+    help="auto takes a GPU where torch has one, and simulates one elsewhere.",
+)
+@click.option("--calls", type=AT_LEAST_1, default=20, show_default=True, help="Complete calls a case.")
+@listed("--count", OPERATOR, "sort cumsum", "ATen operators to count beside topk and scatter.")
+@click.option(
+    "--traces",
+    type=click.Path(file_okay=False, path_type=Path),
+    metavar="DIR",
+    help="Keep the two torch.profiler traces in DIR, as HTA's TraceDiff reads them.",
+)
+@files.option
+@click.pass_obj
+def command(command_line: str, /, old: str, new: str, outputs: tuple[Path, ...], **given: Any) -> int:
+    """Compare the waits, copies and outputs of NEW with those of OLD, the baseline.
+
+    Both are file.py, file.py::function, package.module:function, or REV:path/file.py of a git revision. Lists
+    such as --frames 2 8 32 stand before or after them. [tool.syncscope] of pyproject.toml sets defaults.
+    """
+    files.check(outputs, given["traces"])
+    click.echo("syncscope runs the code of OLD and NEW on this machine", err=True)
+    # What the subjects print is theirs: standard output holds the report and nothing else.
+    with redirect_stdout(sys.stderr), progress.shown() as step:
+        comparison = _compared(command_line, old, new, step, **given)
+    files.show(comparison)
+    files.write(comparison, outputs)
+    return 0 if comparison.equal and not comparison.grew else 1
+
+
+def _compared(
+    command_line: str,
+    old: str,
+    new: str,
+    step: progress.Step,
+    *,
+    seed: int,
+    seeds: int,
+    inputs: str | None,
+    workload: str | None,
+    device: Device,
+    calls: int,
+    count: Sequence[str],
+    traces: Path | None,
+    **variables: Sequence[Any],
+) -> Comparison:
+    from syncscope.comparison.run import Plan, compare
+    from syncscope.subjects.inputs import chosen_workload
+    from syncscope.subjects.loader import load_pair
+
+    sweep = _sweep(**variables)
+    subjects = load_pair(old, new)
+    plan = Plan(
+        sweep=sweep,
+        workload=chosen_workload(*subjects, sweep, inputs_option=inputs, kind=workload),
+        calls=calls,
+        seeds=tuple(range(seed, seed + seeds)),
+        device=device,
+        families=_families(count),
+        traces=traces,
+        command=command_line,
+    )
+    return compare(*subjects, plan, step)
+
+
+def _sweep(sweep: Sequence[str], **variables: Sequence[Any]) -> Sweep:
+    """The video's variables that were given, then those of ``--sweep``."""
+    from syncscope.subjects.cases import parse_sweep, sweep_of
+
+    given = [(name, values) for name, values in variables.items() if values]
+    return sweep_of([*given, *map(parse_sweep, sweep)])
+
+
+def _families(count: Sequence[str]) -> tuple[str, ...]:
+    """The families that are always counted, then the others, each once."""
+    from syncscope.observe.families import FAMILIES
+
+    return tuple(dict.fromkeys([*FAMILIES, *count]))

@@ -1,0 +1,118 @@
+"""The command ``syncscope``: finds the command's file, and turns errors into one line and an exit code."""
+
+from __future__ import annotations
+
+import os
+import shlex
+import sys
+import traceback
+from collections.abc import Sequence
+from importlib import import_module
+from pathlib import Path
+
+import click
+
+from syncscope import __version__
+from syncscope.cli import settings
+
+FINE = 0
+FINDING = 1
+WRONG_USE = 2
+OWN_FAILURE = 3
+# What a shell reports of a program that SIGINT or SIGPIPE ended.
+INTERRUPTED = 130
+NOBODY_READS = 141
+
+COMMANDS = ("compare", "report")
+
+
+class Commands(click.Group):
+    """Imports a command's file only when the command is named or the help is asked for."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        """The commands in the order of their use."""
+        return list(COMMANDS)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        """The object ``command`` of the file that is named after it."""
+        if cmd_name not in COMMANDS:
+            return None
+        found: click.Command = import_module(f"syncscope.cli.{cmd_name}").command
+        return found
+
+
+@click.group(
+    cls=Commands,
+    no_args_is_help=False,
+    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 110},
+)
+@click.version_option(__version__, message="syncscope %(version)s")
+@click.pass_context
+def syncscope(ctx: click.Context) -> None:
+    """Find, count and compare the places where Python waits for a GPU, with or without a GPU.
+
+    Exit codes: 0 fine, 1 a finding, 2 wrong use or unusable input, 3 a fault of syncscope.
+    """
+    commands = {name: command for name in COMMANDS if (command := syncscope.get_command(ctx, name))}
+    ctx.default_map = settings.defaults(settings.nearest(Path.cwd()), commands)
+
+
+def main(args: Sequence[str] | None = None) -> int:
+    """Run one command and return its exit code; never a traceback, unless the fault is syncscope's own."""
+    try:
+        return _run(sys.argv[1:] if args is None else list(args))
+    except click.ClickException as error:
+        return _say(_one_line(error))
+    except _unusable() as error:
+        return _say(str(error))
+    except KeyboardInterrupt:
+        return INTERRUPTED
+    except BrokenPipeError:
+        # Python flushes standard output once more at its exit.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return NOBODY_READS
+    except Exception:
+        traceback.print_exc()
+        print(f"this is a fault of syncscope {__version__}, not of its input", file=sys.stderr)
+        return OWN_FAILURE
+
+
+def _run(args: list[str]) -> int:
+    """Run the command that ``args`` name; its context has the whole line as ``obj``."""
+    written = shlex.join(["syncscope", *args])
+    try:
+        with syncscope.make_context("syncscope", args, obj=written) as ctx:
+            code: int = syncscope.invoke(ctx)
+    except click.exceptions.Exit as end:
+        code = end.exit_code
+    sys.stdout.flush()
+    return code
+
+
+def _unusable() -> tuple[type[Exception], ...]:
+    """The errors that are about the input; imported only when something was raised."""
+    from syncscope.comparison.results import UnusableResult
+    from syncscope.observe.families import UnknownFamily
+    from syncscope.reports import UnknownFormat
+    from syncscope.subjects import Unusable
+
+    return (Unusable, UnusableResult, UnknownFamily, UnknownFormat)
+
+
+def _say(line: str) -> int:
+    print(f"syncscope: {line}", file=sys.stderr)
+    return WRONG_USE
+
+
+def _one_line(error: click.ClickException) -> str:
+    """Click's message without its lines of usage, beginning with the option as the other messages do."""
+    if type(error) is click.BadParameter and error.param is not None and error.param.name is not None:
+        return f"{error.param.name.replace('_', '-')}: {error.message}"
+    return f"{error.format_message()} {_hint(error)}".rstrip()
+
+
+def _hint(error: click.ClickException) -> str:
+    missing = (click.MissingParameter, click.NoSuchOption)
+    if isinstance(error, missing) and error.ctx is not None:
+        return f"See `{error.ctx.command_path} --help`."
+    return ""

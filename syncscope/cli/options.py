@@ -1,0 +1,128 @@
+"""Options with a free number of values: ``--frames 2 8 32``, before or after the two subjects."""
+
+from __future__ import annotations
+
+import re
+from collections import deque
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, TypeVar
+
+import click
+
+_F = TypeVar("_F", bound=Callable[..., Any])
+
+
+@dataclass(frozen=True)
+class Form:
+    """How one value is written: ``pattern`` matches it whole, ``read`` makes the value.
+
+    ``metavar`` stands for it in the help, ``what`` in messages.
+    """
+
+    metavar: str
+    pattern: str
+    what: str
+    read: Callable[[str], Any] = str
+
+    def fits(self, token: str) -> bool:
+        """Whether ``token`` is written so."""
+        return re.fullmatch(self.pattern, token, re.ASCII) is not None
+
+
+WHOLE_NUMBER = Form("N", r"[+-]?\d+", "whole number", int)
+NUMBER = Form("X", r"[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?", "number", float)
+DTYPE = Form("NAME", r"(torch\.)?[a-z]\w*", "dtype's name", lambda text: text.removeprefix("torch."))
+OPERATOR = Form(
+    "NAME", r"(aten::)?[A-Za-z_]\w*", "ATen operator's name", lambda text: text.removeprefix("aten::")
+)
+SWEEP = Form("NAME=A,B,C", r"[A-Za-z_]\w*=.*", "variable with its values")
+
+
+class Values(click.Option):
+    """An option that takes one value or more; given twice, its values add up."""
+
+    def __init__(self, declarations: Sequence[str], *, form: Form, example: str, **attributes: Any) -> None:
+        """Take ``declarations`` (long ones only) and ``attributes`` as click does.
+
+        ``form`` is how a value is written; messages show the values in ``example``.
+        """
+        self.form = form
+        self.spoken = declarations[0].lstrip("-")
+        self.mend = f"write for example {declarations[0]} {example}"
+        metavar = f"{form.metavar} ..."
+        super().__init__(declarations, multiple=True, metavar=metavar, callback=self._read, **attributes)
+
+    def _read(self, ctx: click.Context, param: click.Parameter, texts: Sequence[str]) -> tuple[Any, ...]:
+        """Click's hook after the parsing; a setting's values pass through it as well."""
+        return tuple(self._value(text) for text in texts)
+
+    def _value(self, text: str) -> Any:
+        if not self.form.fits(text):
+            raise click.UsageError(f"{self.spoken}: {text!r} is no {self.form.what}; {self.mend}")
+        return self.form.read(text)
+
+
+def listed(declaration: str, form: Form, example: str, help: str) -> Callable[[_F], _F]:
+    """Decorate a command with a ``Values`` option."""
+    return click.option(declaration, cls=Values, form=form, example=example, help=help)
+
+
+class ListCommand(click.Command):
+    """A command whose ``Values`` options may stand anywhere."""
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        """Parse as click does, after every list became one option a value."""
+        lists = {name: option for option in self.params if isinstance(option, Values) for name in option.opts}
+        return super().parse_args(ctx, spread(args, lists))
+
+
+def spread(args: Sequence[str], lists: Mapping[str, Values]) -> list[str]:
+    """Write ``--frames 2 8`` as ``--frames=2 --frames=8``, and leave every other argument as it is.
+
+    A list ends at the next option, at ``--``, and at the first subject: a token that has not the form of a
+    value but that of a file or of a module. Any other token is a value, so that its message names the list.
+
+    Raises:
+        click.UsageError: a list has no value.
+    """
+    rest = deque(args)
+    written: list[str] = []
+    while rest:
+        token = rest.popleft()
+        if token == "--":
+            return [*written, token, *rest]
+        name, equals, first = token.partition("=")
+        if name in lists:
+            values = [first] if equals else []
+            written += _each(lists[name], name, values + _taken(rest, lists[name].form))
+        else:
+            written.append(token)
+    return written
+
+
+def _each(option: Values, name: str, values: Sequence[str]) -> list[str]:
+    if not values:
+        raise click.UsageError(f"{option.spoken}: no value is given; {option.mend}")
+    return [f"{name}={value}" for value in values]
+
+
+def _taken(rest: deque[str], form: Form) -> list[str]:
+    """Take the leading values off ``rest``."""
+    values = []
+    while rest and (form.fits(rest[0]) or not (_is_option(rest[0]) or _is_subject(rest[0]))):
+        values.append(rest.popleft())
+    return values
+
+
+def _is_option(token: str) -> bool:
+    return token.startswith("-") and token != "-" and not NUMBER.fits(token)
+
+
+def _is_subject(token: str) -> bool:
+    """Whether ``token`` is written as subjects are: a path, ``REV:path``, ``package.module:function``."""
+    return token.endswith(".py") or ":" in token or "/" in token or _is_module(token)
+
+
+def _is_module(token: str) -> bool:
+    return "." in token and all(part.isidentifier() for part in token.split("."))

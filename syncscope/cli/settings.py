@@ -1,0 +1,85 @@
+"""Defaults from ``[tool.syncscope]`` of the nearest pyproject.toml: ``frames = [2, 8, 32]``."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Mapping
+from dataclasses import dataclass
+from difflib import get_close_matches
+from pathlib import Path
+from typing import Any
+
+import click
+
+
+@dataclass(frozen=True)
+class Settings:
+    """The table ``[tool.syncscope]`` of ``file``; its keys are the options without their dashes."""
+
+    file: Path
+    table: Mapping[str, Any]
+
+
+def nearest(folder: Path) -> Settings:
+    """The settings of the first pyproject.toml in ``folder`` or above it; an empty table where there is none.
+
+    Raises:
+        click.UsageError: it is no TOML, or ``tool.syncscope`` no table.
+    """
+    file = next((path for at in (folder, *folder.parents) if (path := at / "pyproject.toml").is_file()), None)
+    return Settings(folder, {}) if file is None else Settings(file, _table(file))
+
+
+def defaults(settings: Settings, commands: Mapping[str, click.Command]) -> dict[str, dict[str, Any]]:
+    """Click's default map: each command gets the settings that it has an option for.
+
+    Raises:
+        click.UsageError: no command has an option of that name.
+    """
+    options = {name: _options(command) for name, command in commands.items()}
+    known = {key for own in options.values() for key in own}
+    for key in settings.table:
+        if key not in known:
+            raise click.UsageError(_unknown(settings.file, key, known))
+    return {
+        name: {
+            own[key].name or key: _given(own[key], value)
+            for key, value in settings.table.items()
+            if key in own
+        }
+        for name, own in options.items()
+    }
+
+
+def _table(file: Path) -> Mapping[str, Any]:
+    if sys.version_info >= (3, 11):
+        import tomllib
+    else:
+        import tomli as tomllib
+
+    try:
+        table = tomllib.loads(file.read_text(encoding="utf-8")).get("tool", {}).get("syncscope", {})
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise click.UsageError(f"{file}: no TOML ({error}); mend it, its [tool.syncscope] is read") from None
+    if not isinstance(table, Mapping):
+        raise click.UsageError(f"{file}: tool.syncscope is no table; begin it with a line [tool.syncscope]")
+    return table
+
+
+def _options(command: click.Command) -> dict[str, click.Option]:
+    """The options by the key that sets them: ``tokens-per-frame``."""
+    return {
+        max(option.opts, key=len).lstrip("-"): option
+        for option in command.params
+        if isinstance(option, click.Option)
+    }
+
+
+def _given(option: click.Option, value: Any) -> Any:
+    return [value] if option.multiple and not isinstance(value, list) else value
+
+
+def _unknown(file: Path, key: str, known: set[str]) -> str:
+    close = get_close_matches(key, known, n=1)
+    hint = f"did you mean {close[0]}?" if close else f"known are {', '.join(sorted(known))}"
+    return f"{file}: [tool.syncscope] has no setting {key!r}; {hint}"

@@ -1,0 +1,37 @@
+"""The machine and the versions that figures are made with."""
+
+from __future__ import annotations
+
+import platform
+import subprocess
+from pathlib import Path
+
+from syncscope.comparison.results import Environment
+
+
+def environment(device: str) -> Environment:
+    """Describe this machine; ``device`` is ``cuda`` where a GPU runs the calls."""
+    import torch
+
+    on_gpu = device == "cuda"
+    return Environment(
+        python=platform.python_version(),
+        torch=torch.__version__,
+        platform=platform.platform(terse=True),
+        device=device,
+        gpu=torch.cuda.get_device_name() if on_gpu else "",
+        driver=_said("nvidia-smi", "--query-gpu=driver_version", "--format=csv,noheader") if on_gpu else "",
+        cuda=(torch.version.cuda or torch.version.hip or "") if on_gpu else "",
+        commit=_said("git", "rev-parse", "--short", "HEAD"),
+        dirty=bool(_said("git", "status", "--porcelain", "--untracked-files=no")),
+        threads=torch.get_num_threads(),
+    )
+
+
+def _said(*command: str) -> str:
+    """The first line that a program prints; nothing where there is no such program, or it fails."""
+    try:
+        run = subprocess.run(command, capture_output=True, text=True, cwd=Path.cwd(), timeout=30)
+    except (OSError, subprocess.TimeoutExpired):
+        return ""
+    return run.stdout.strip().partition("\n")[0] if run.returncode == 0 else ""

@@ -1,0 +1,165 @@
+"""How counts grow over the cases: laws found exactly, on integers, never by regression."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from fractions import Fraction
+from typing import TypeAlias
+
+from syncscope.comparison.results import Extra, Law, Range, SweepValue
+
+Point: TypeAlias = Mapping[str, SweepValue]
+
+# Papers write T for the number of frames; every other variable keeps its own name.
+_SYMBOLS = {"frames": "T"}
+
+
+@dataclass(frozen=True)
+class Observation:
+    """What one call did, seen through one count.
+
+    ``point`` is its case's sweep values; ``total`` the call's events; ``by_line`` how many of them each line
+    of the subject's file caused; ``visited`` the lines of that file that ran in it.
+    """
+
+    point: Point
+    total: int
+    by_line: Mapping[int, int] = field(default_factory=dict)
+    visited: frozenset[int] = frozenset()
+
+
+def law(points: Sequence[Point], values: Sequence[int], swept: Sequence[str]) -> Law:
+    """The law of one value a case: constant, linear in exactly one of ``swept``, or other.
+
+    Linear means ``base + slope * variable`` for every case, with whole ``base`` and ``slope``; two cases
+    with distinct values of the variable are enough, and then any whole slope fits. Where several
+    variables fit, the first of ``swept`` is named.
+
+    Raises:
+        ValueError: there is no case, or not one value a case.
+    """
+    if not values or len(points) != len(values):
+        raise ValueError(f"a law needs one value for each case: got {len(values)} for {len(points)} cases")
+    if len(set(values)) == 1:
+        return Law("constant", base=values[0], text=str(values[0]))
+    for variable in swept:
+        line = _line([point[variable] for point in points], values)
+        if line:
+            base, slope = line
+            return Law("linear", base, slope, variable, text=_linear_text(base, slope, variable))
+    return Law("other", values=list(values), text=", ".join(map(str, values)))
+
+
+def total_law(
+    observations: Sequence[Observation], branches: Sequence[tuple[int, int]], swept: Sequence[str]
+) -> Law:
+    """The law of a call's total, apart from what lines added that run for some inputs only.
+
+    ``branches`` are the disjoint groups of such lines (first, last). Where one law holds for every call
+    alike, that is the law. Otherwise the base is the law of the events outside the branches, and every
+    branch that caused events is an ``Extra``, whose law is found over the calls that ran it. A number that
+    still varies between the calls of a case makes its law ``other``: ``values`` are the largest, ``text``
+    gives the ranges.
+
+    Raises:
+        ValueError: there is no observation.
+    """
+    whole = _law_over_cases([(seen.point, seen.total) for seen in observations], swept)
+    if _beyond_chance(whole, observations):
+        return whole
+    causing = [lines for lines in branches if any(_events(seen, lines) for seen in observations)]
+    outside = [(seen.point, seen.total - sum(_events(seen, b) for b in causing)) for seen in observations]
+    extras = [Extra(lines, _law_where_run(observations, lines, swept)) for lines in causing]
+    base = _law_over_cases(outside, swept)
+    return replace(base, extras=extras, text=_text_with_extras(base.text, extras))
+
+
+def _beyond_chance(found: Law, observations: Sequence[Observation]) -> bool:
+    """Whether a law is more than a line through two points, which any two numbers fit."""
+    if found.kind == "linear":
+        return len({seen.point[found.variable] for seen in observations}) > 2
+    return found.kind == "constant"
+
+
+def _law_where_run(observations: Sequence[Observation], lines: tuple[int, int], swept: Sequence[str]) -> Law:
+    return _law_over_cases(
+        [(seen.point, _events(seen, lines)) for seen in observations if _ran(seen, lines)], swept
+    )
+
+
+def _events(seen: Observation, lines: tuple[int, int]) -> int:
+    return sum(events for line, events in seen.by_line.items() if _within(line, lines))
+
+
+def _ran(seen: Observation, lines: tuple[int, int]) -> bool:
+    return any(_within(line, lines) for line in (*seen.visited, *seen.by_line))
+
+
+def _within(line: int, lines: tuple[int, int]) -> bool:
+    return lines[0] <= line <= lines[1]
+
+
+def _law_over_cases(numbers: Iterable[tuple[Point, int]], swept: Sequence[str]) -> Law:
+    """The law of numbers that come several a case."""
+    cases: dict[tuple[tuple[str, SweepValue], ...], list[int]] = {}
+    for point, number in numbers:
+        cases.setdefault(tuple(sorted(point.items())), []).append(number)
+    ranges = [Range(min(case), max(case)) for case in cases.values()]
+    highs = [each.high for each in ranges]
+    if any(each.varies for each in ranges):
+        return Law("other", values=highs, text=", ".join(map(str, ranges)))
+    return law([dict(key) for key in cases], highs, swept)
+
+
+def _line(xs: Sequence[SweepValue], values: Sequence[int]) -> tuple[int, int] | None:
+    """The whole base and slope of the line through all points, or nothing where there is none."""
+    numbers = [_exact(x) for x in xs]
+    known = [(x, y) for x, y in zip(numbers, values, strict=True) if x is not None]
+    if len(known) < len(values) or len(set(numbers)) < 2:
+        return None
+    x0, y0 = known[0]
+    x1, y1 = next((x, y) for x, y in known if x != x0)
+    slope = (y1 - y0) / (x1 - x0)
+    base = y0 - slope * x0
+    whole = slope.denominator == base.denominator == 1
+    if not whole or any(base + slope * x != y for x, y in known):
+        return None
+    return int(base), int(slope)
+
+
+def _exact(x: SweepValue) -> Fraction | None:
+    """A swept number as it was written (0.1 is a tenth); nothing for a text, NaN or an infinity."""
+    try:
+        return None if isinstance(x, str) else Fraction(str(x))
+    except ValueError:
+        return None
+
+
+def _linear_text(base: int, slope: int, variable: str) -> str:
+    term = _term(abs(slope), _SYMBOLS.get(variable, variable))
+    if slope < 0 < base:
+        return f"{base} - {term}"
+    sign = "-" if slope < 0 else ""
+    constant = f" {'+' if base > 0 else '-'} {abs(base)}" if base else ""
+    return f"{sign}{term}{constant}"
+
+
+def _term(factor: int, symbol: str) -> str:
+    if factor == 1:
+        return symbol
+    return f"{factor}{symbol}" if len(symbol) == 1 else f"{factor} {symbol}"
+
+
+def _text_with_extras(base: str, extras: Sequence[Extra]) -> str:
+    additions = ", ".join(f"+{_grouped(extra.law.text)} where {_run(extra.lines)}" for extra in extras)
+    return f"{base} ({additions})" if additions else base
+
+
+def _grouped(text: str) -> str:
+    return f"({text})" if " " in text else text
+
+
+def _run(lines: tuple[int, int]) -> str:
+    first, last = lines
+    return f"line {first} runs" if first == last else f"lines {first}-{last} run"

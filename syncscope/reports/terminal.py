@@ -1,0 +1,157 @@
+"""The report on a terminal, or piped from one: 80 columns are enough and no figure is cut."""
+
+from __future__ import annotations
+
+import textwrap
+from collections.abc import Sequence
+
+from rich import box
+from rich.cells import cell_len
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+from rich.theme import Theme
+
+from syncscope.comparison.results import Comparison
+from syncscope.reports import figures, lines, sentences
+from syncscope.reports.figures import Column
+
+_GAP = 2
+
+_STYLES = {
+    "report.good": "bold green",
+    "report.bad": "bold red",
+    "report.warning": "yellow",
+    "report.heading": "bold",
+    "report.place": "cyan",
+    "report.aside": "dim",
+}
+
+
+def print_comparison(comparison: Comparison, console: Console) -> None:
+    """Print the whole report to ``console``; without any escape code where it has no colour."""
+    with console.use_theme(Theme(dict.fromkeys(_STYLES, "none") if console.no_color else _STYLES)):
+        _print_verdict(comparison, console)
+        _print_counts(comparison, console)
+        _print_differences(comparison, console)
+        _print_old_lines(comparison, console)
+        _print_remaining(comparison, console)
+        _print_list("Notes", comparison.notes, console)
+        _print_list("Limitations", sentences.limitations(comparison), console)
+        _print_environment(comparison, console)
+
+
+def _print_verdict(comparison: Comparison, console: Console) -> None:
+    good = comparison.equal and not comparison.grew
+    _print_wrapped(sentences.outputs(comparison), console, "report.good" if good else "report.bad")
+    _print_wrapped(sentences.counts(comparison), console)
+    for side, subject in (("old", comparison.old), ("new", comparison.new)):
+        console.print(Text(f"{side}: {subject.label}", style="report.place"), soft_wrap=True)
+    for warning in sentences.warnings(comparison):
+        _print_wrapped(f"! {warning}", console, "report.warning", hang="  ")
+
+
+def _print_counts(comparison: Comparison, console: Console) -> None:
+    item, memcpy, *families = figures.figure_columns(comparison)
+    columns = [item, memcpy, figures.waits_column(), *families, figures.outputs_column()]
+    _print_heading(sentences.caption(comparison), console)
+    for at, group in enumerate(_groups(comparison, columns, console.width)):
+        console.print(*([""] if at else []), _table(comparison, group), sep="\n")
+
+
+def _print_differences(comparison: Comparison, console: Console) -> None:
+    found = [
+        sentences.difference(comparison, case, each)
+        for case in comparison.cases
+        for each in case.parity.differences
+    ]
+    _print_list("Outputs that differ", found, console)
+
+
+def _print_old_lines(comparison: Comparison, console: Console) -> None:
+    found = lines.of_old(comparison)
+    if found:
+        _print_heading(f"Lines of old that read, copy or wait ({comparison.provenance})", console)
+    for line in found:
+        _print_line(comparison, line, f"→ {line.fate}", console)
+
+
+def _print_remaining(comparison: Comparison, console: Console) -> None:
+    _print_heading(f"What remains in new ({comparison.provenance})", console)
+    _print_wrapped(sentences.remaining(comparison), console, indent="  ")
+    for line in lines.of_new(comparison):
+        _print_line(comparison, line, f"({line.origin})", console)
+        if line.site.reason:
+            _print_wrapped(f"why: {line.site.reason}", console, indent="      ")
+
+
+def _print_line(comparison: Comparison, line: lines.Line, other: str, console: Console) -> None:
+    """Where, the source as it is (never folded), and what it costs."""
+    console.print(Text(f"  {lines.place(comparison, line.site)}", style="report.place"), soft_wrap=True)
+    if line.site.text:
+        console.print(Text(f"    {line.site.text}"), soft_wrap=True)
+    cost = f"{lines.what(line.site)}; a call: {lines.a_call(line.site)} {other}"
+    _print_wrapped(cost, console, indent="      ")
+
+
+def _print_list(heading: str, sentences_: Sequence[str], console: Console) -> None:
+    if sentences_:
+        _print_heading(heading, console)
+    for sentence in sentences_:
+        _print_wrapped(f"- {sentence}", console, indent="  ", hang="  ")
+
+
+def _print_environment(comparison: Comparison, console: Console) -> None:
+    facts = ", ".join(f"{name} {fact}" for name, fact in sentences.environment(comparison).items())
+    console.print()
+    _print_wrapped(facts, console, "report.aside")
+
+
+def _print_heading(text: str, console: Console) -> None:
+    console.print()
+    console.print(Text(text, style="report.heading"))
+
+
+def _print_wrapped(
+    text: str, console: Console, style: str = "none", indent: str = "", hang: str = ""
+) -> None:
+    """Words wrapped at the console's width behind ``indent``, after the first line behind ``hang`` too."""
+    room = max(20, console.width - cell_len(indent + hang))
+    for at, line in enumerate(Text(text, style=style).wrap(console, room)):
+        line.rstrip()
+        console.print(Text(indent + (hang if at else "")).append_text(line), soft_wrap=True)
+
+
+def _groups(comparison: Comparison, columns: Sequence[Column], width: int) -> list[list[Column]]:
+    """The columns in as many tables as it takes to cut no figure; each begins with the case's variables."""
+    keys = figures.key_columns(comparison)
+    groups = [list(keys)]
+    for column in columns:
+        fits = sum(_width(comparison, each) for each in [*groups[-1], column]) <= width
+        if not fits and len(groups[-1]) > len(keys):
+            groups.append(list(keys))
+        groups[-1].append(column)
+    return groups
+
+
+def _width(comparison: Comparison, column: Column) -> int:
+    return max(cell_len(line) for text in _texts(comparison, column) for line in text.split("\n")) + _GAP
+
+
+def _texts(comparison: Comparison, column: Column) -> list[str]:
+    """A column's heading and its cells, each on as few columns of the screen as it needs."""
+    name = "\n".join(textwrap.wrap(column.name, 12, break_long_words=False))
+    cells = [column.cell(case).replace(" (", "\n(") for case in comparison.cases]
+    return [f"{name}\n{column.direction}", *cells]
+
+
+def _table(comparison: Comparison, columns: Sequence[Column]) -> Table:
+    table = Table(
+        box=box.SIMPLE_HEAD, show_edge=False, padding=(0, _GAP, 0, 0), header_style="report.heading"
+    )
+    texts = [_texts(comparison, column) for column in columns]
+    for heading, *_ in texts:
+        table.add_column(Text(heading.strip()), overflow="fold")
+    for row in zip(*(cells for _, *cells in texts), strict=True):
+        table.add_row(*map(Text, row))
+    return table

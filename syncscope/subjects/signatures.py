@@ -1,0 +1,56 @@
+"""Whether two subjects can be called with the same arguments."""
+
+from __future__ import annotations
+
+import inspect
+from inspect import Parameter, Signature
+from typing import TYPE_CHECKING
+
+from syncscope.subjects import UnusableSubject
+
+if TYPE_CHECKING:
+    from syncscope.subjects.loader import Subject
+
+
+def check_signatures(old: Subject, new: Subject) -> None:
+    """Check that both take the same parameters; either may have more that are optional.
+
+    A function without a signature, as some built-in ones are, passes.
+
+    Raises:
+        UnusableSubject: with both signatures.
+    """
+    olds, news = _signature(old), _signature(new)
+    if olds is None or news is None or _shared(olds, news) == _shared(news, olds):
+        return
+    raise UnusableSubject(
+        f"{old.label} takes {_spelled(olds)} but {new.label} takes {_spelled(news)}: "
+        "give both the same parameters, or those that only one has a default"
+    )
+
+
+def _signature(subject: Subject) -> Signature | None:
+    try:
+        return inspect.signature(subject.function)
+    except (TypeError, ValueError):
+        return None
+
+
+def _shared(signature: Signature, other: Signature) -> list[str]:
+    """Names of the parameters, in order, without the optional ones that ``other`` doesn't have."""
+    return [
+        name
+        for name, parameter in signature.parameters.items()
+        if name in other.parameters or not _is_optional(parameter)
+    ]
+
+
+def _is_optional(parameter: Parameter) -> bool:
+    variadic = parameter.kind in (Parameter.VAR_POSITIONAL, Parameter.VAR_KEYWORD)
+    return variadic or parameter.default is not Parameter.empty
+
+
+def _spelled(signature: Signature) -> str:
+    """``(scores, k=4)``, without annotations."""
+    bare = [parameter.replace(annotation=Parameter.empty) for parameter in signature.parameters.values()]
+    return str(signature.replace(parameters=bare, return_annotation=Signature.empty))
