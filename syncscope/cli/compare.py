@@ -10,17 +10,15 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from syncscope.cli import options, progress
 from syncscope.cli import outputs as files
-from syncscope.cli import progress
-from syncscope.cli.options import DTYPE, NUMBER, OPERATOR, SWEEP, WHOLE_NUMBER, ListCommand, listed
+from syncscope.cli.exit_codes import FINDING, FINE
+from syncscope.cli.options import DTYPE, NUMBER, OPERATOR, SWEEP, WHOLE_NUMBER, ListCommand, listed, number
 
 if TYPE_CHECKING:
     from syncscope.comparison.results import Comparison
     from syncscope.comparison.run import Device
     from syncscope.subjects.cases import Sweep
-
-AT_LEAST_0 = click.IntRange(min=0)
-AT_LEAST_1 = click.IntRange(min=1)
 
 
 @click.command("compare", cls=ListCommand)
@@ -32,22 +30,16 @@ AT_LEAST_1 = click.IntRange(min=1)
 @listed("--q", NUMBER, "0.5", "The fraction pruned, in [0, 1).")
 @listed("--dtype", DTYPE, "bfloat16 float32", "The features' dtype.")
 @listed("--sweep", SWEEP, "n=4,8,12", "Another variable of make_inputs; several multiply.")
-@click.option("--seed", type=AT_LEAST_0, default=0, show_default=True, help="The first seed.")
-@click.option("--seeds", type=AT_LEAST_1, default=1, show_default=True, help="How many, counted from --seed.")
+@number("--seed", least=0, default=0, help="The first seed.")
+@number("--seeds", least=1, default=1, help="How many, counted from --seed.")
 @click.option("--inputs", metavar="FILE::FUNCTION", help="Who makes the inputs of both subjects.")
 @click.option(
     "--workload",
     type=click.Choice(["scenes", "noise"]),
     help="The built-in video: frames with means of their own, or independent tokens.",
 )
-@click.option(
-    "--device",
-    type=click.Choice(["auto", "cuda", "sim"]),
-    default="auto",
-    show_default=True,
-    help="auto takes a GPU where torch has one, and simulates one elsewhere.",
-)
-@click.option("--calls", type=AT_LEAST_1, default=20, show_default=True, help="Complete calls a case.")
+@options.device
+@number("--calls", least=1, default=20, help="Complete calls a case.")
 @listed("--count", OPERATOR, "sort cumsum", "ATen operators to count beside topk and scatter.")
 @click.option(
     "--traces",
@@ -64,13 +56,12 @@ def command(command_line: str, /, old: str, new: str, outputs: tuple[Path, ...],
     such as --frames 2 8 32 stand before or after them. [tool.syncscope] of pyproject.toml sets defaults.
     """
     files.check(outputs, given["traces"])
-    click.echo("syncscope runs the code of OLD and NEW on this machine", err=True)
     # What the subjects print is theirs: standard output holds the report and nothing else.
     with redirect_stdout(sys.stderr), progress.shown() as step:
         comparison = _compared(command_line, old, new, step, **given)
-    files.show(comparison)
     files.write(comparison, outputs)
-    return 0 if comparison.equal and not comparison.grew else 1
+    files.show(comparison)
+    return FINE if comparison.equal and not comparison.grew else FINDING
 
 
 def _compared(
@@ -89,11 +80,14 @@ def _compared(
     traces: Path | None,
     **variables: Sequence[Any],
 ) -> Comparison:
-    from syncscope.comparison.run import Plan, compare
+    from syncscope.comparison.run import Plan, compare, resolved
     from syncscope.subjects.inputs import chosen_workload
     from syncscope.subjects.loader import load_pair
 
+    # All that needs none of the subjects' code comes before it.
     sweep = _sweep(**variables)
+    resolved(device)
+    families = _families(count)
     subjects = load_pair(old, new)
     plan = Plan(
         sweep=sweep,
@@ -101,10 +95,11 @@ def _compared(
         calls=calls,
         seeds=tuple(range(seed, seed + seeds)),
         device=device,
-        families=_families(count),
+        families=families,
         traces=traces,
         command=command_line,
     )
+    click.echo("syncscope runs the code of OLD and NEW on this machine", err=True)
     return compare(*subjects, plan, step)
 
 
@@ -118,6 +113,6 @@ def _sweep(sweep: Sequence[str], **variables: Sequence[Any]) -> Sweep:
 
 def _families(count: Sequence[str]) -> tuple[str, ...]:
     """The families that are always counted, then the others, each once."""
-    from syncscope.observe.families import FAMILIES
+    from syncscope.observe.families import family_of
 
-    return tuple(dict.fromkeys([*FAMILIES, *count]))
+    return tuple(dict.fromkeys(family_of(count).values()))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import shlex
 import sys
@@ -13,17 +14,9 @@ from pathlib import Path
 import click
 
 from syncscope import __version__
-from syncscope.cli import settings
+from syncscope.cli import exit_codes, settings
 
-FINE = 0
-FINDING = 1
-WRONG_USE = 2
-OWN_FAILURE = 3
-# What a shell reports of a program that SIGINT or SIGPIPE ended.
-INTERRUPTED = 130
-NOBODY_READS = 141
-
-COMMANDS = ("compare", "report")
+COMMANDS = ("compare", "report", "doctor")
 
 
 class Commands(click.Group):
@@ -44,7 +37,7 @@ class Commands(click.Group):
 @click.group(
     cls=Commands,
     no_args_is_help=False,
-    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 110},
+    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
 )
 @click.version_option(__version__, message="syncscope %(version)s")
 @click.pass_context
@@ -66,15 +59,11 @@ def main(args: Sequence[str] | None = None) -> int:
     except _unusable() as error:
         return _say(str(error))
     except KeyboardInterrupt:
-        return INTERRUPTED
-    except BrokenPipeError:
-        # Python flushes standard output once more at its exit.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return NOBODY_READS
+        return exit_codes.INTERRUPTED
+    except OSError as error:
+        return _of_standard_output(error)
     except Exception:
-        traceback.print_exc()
-        print(f"this is a fault of syncscope {__version__}, not of its input", file=sys.stderr)
-        return OWN_FAILURE
+        return _own_failure()
 
 
 def _run(args: list[str]) -> int:
@@ -101,18 +90,31 @@ def _unusable() -> tuple[type[Exception], ...]:
 
 def _say(line: str) -> int:
     print(f"syncscope: {line}", file=sys.stderr)
-    return WRONG_USE
+    return exit_codes.WRONG_USE
+
+
+def _own_failure() -> int:
+    traceback.print_exc()
+    print(
+        f"this is a fault of syncscope {__version__}: please report it with the lines above", file=sys.stderr
+    )
+    return exit_codes.OWN_FAILURE
+
+
+def _of_standard_output(error: OSError) -> int:
+    """Nobody reads it any more, or its disk is full; files have said so themselves."""
+    unread = isinstance(error, BrokenPipeError)
+    if not unread and error.errno != errno.ENOSPC:
+        return _own_failure()
+    # Python flushes standard output once more at its exit.
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    return exit_codes.NOBODY_READS if unread else _say("no space is left for the output: write it elsewhere")
 
 
 def _one_line(error: click.ClickException) -> str:
     """Click's message without its lines of usage, beginning with the option as the other messages do."""
+    context = getattr(error, "ctx", None)
+    hint = f"see `{context.command_path if context else 'syncscope'} --help`"
     if type(error) is click.BadParameter and error.param is not None and error.param.name is not None:
-        return f"{error.param.name.replace('_', '-')}: {error.message}"
-    return f"{error.format_message()} {_hint(error)}".rstrip()
-
-
-def _hint(error: click.ClickException) -> str:
-    missing = (click.MissingParameter, click.NoSuchOption)
-    if isinstance(error, missing) and error.ctx is not None:
-        return f"See `{error.ctx.command_path} --help`."
-    return ""
+        return f"{error.param.name.replace('_', '-')}: {error.message.rstrip('.')}; {hint}"
+    return f"{error.format_message().rstrip('.')}; {hint}"

@@ -1,4 +1,7 @@
-"""Options with a free number of values: ``--frames 2 8 32``, before or after the two subjects."""
+"""Options that several commands have, and those with a free number of values.
+
+``--frames 2 8 32`` may stand before or after the two subjects.
+"""
 
 from __future__ import annotations
 
@@ -9,6 +12,8 @@ from dataclasses import dataclass
 from typing import Any, TypeVar
 
 import click
+
+from syncscope.subjects import Unusable
 
 _F = TypeVar("_F", bound=Callable[..., Any])
 
@@ -59,13 +64,35 @@ class Values(click.Option):
 
     def _value(self, text: str) -> Any:
         if not self.form.fits(text):
-            raise click.UsageError(f"{self.spoken}: {text!r} is no {self.form.what}; {self.mend}")
+            raise Unusable(f"{self.spoken}: {text!r} is no {self.form.what}; {self.mend}")
         return self.form.read(text)
 
 
 def listed(declaration: str, form: Form, example: str, help: str) -> Callable[[_F], _F]:
-    """Decorate a command with a ``Values`` option."""
+    """Decorate a command with an option for one value or more."""
     return click.option(declaration, cls=Values, form=form, example=example, help=help)
+
+
+class _WholeNumber(click.IntRange):
+    """One whole number, called so in click's messages."""
+
+    name = "whole number"
+
+
+def number(declaration: str, least: int, default: int, help: str) -> Callable[[_F], _F]:
+    """Decorate a command with an option for one whole number."""
+    return click.option(
+        declaration, type=_WholeNumber(min=least), metavar="N", default=default, show_default=True, help=help
+    )
+
+
+device = click.option(
+    "--device",
+    type=click.Choice(["auto", "cuda", "sim"]),
+    default="auto",
+    show_default=True,
+    help="auto takes a GPU where torch has one, and simulates one elsewhere.",
+)
 
 
 class ListCommand(click.Command):
@@ -84,7 +111,7 @@ def spread(args: Sequence[str], lists: Mapping[str, Values]) -> list[str]:
     value but that of a file or of a module. Any other token is a value, so that its message names the list.
 
     Raises:
-        click.UsageError: a list has no value.
+        Unusable: a list has no value.
     """
     rest = deque(args)
     written: list[str] = []
@@ -103,7 +130,7 @@ def spread(args: Sequence[str], lists: Mapping[str, Values]) -> list[str]:
 
 def _each(option: Values, name: str, values: Sequence[str]) -> list[str]:
     if not values:
-        raise click.UsageError(f"{option.spoken}: no value is given; {option.mend}")
+        raise Unusable(f"{option.spoken}: no value is given; {option.mend}")
     return [f"{name}={value}" for value in values]
 
 

@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING
 
 import click
 
+from syncscope.subjects import Unusable
+
 if TYPE_CHECKING:
     from syncscope.comparison.results import Comparison
 
@@ -30,14 +32,14 @@ def check(outputs: Iterable[Path], traces: Path | None = None) -> None:
 
     Raises:
         UnknownFormat: a report with this extension is not made.
-        click.UsageError: the folder is missing or not writable, or the path is a folder.
+        Unusable: the folder is missing or not writable, or the path is a folder.
     """
     from syncscope.reports import format_of
 
     for path in outputs:
         format_of(path)
         if path.is_dir():
-            raise click.UsageError(f"{path}: is a folder; name a file in it")
+            raise Unusable(f"{path}: is a folder; name a file in it")
         _check_folder(path.parent)
     if traces is not None:
         _check_folder(traces if traces.exists() else traces.parent)
@@ -46,20 +48,18 @@ def check(outputs: Iterable[Path], traces: Path | None = None) -> None:
 def _check_folder(folder: Path) -> None:
     """Make and remove a file: the only answer that holds on every file system."""
     if not folder.is_dir():
-        raise click.UsageError(f"{folder}: no such folder; make it first, or write elsewhere")
+        raise Unusable(f"{folder}: no such folder; make it first, or write elsewhere")
     try:
         tempfile.TemporaryFile(dir=folder).close()
     except OSError as error:
-        raise click.UsageError(
-            f"{folder}: cannot be written to ({error.strerror}); write elsewhere"
-        ) from None
+        raise Unusable(f"{folder}: cannot be written to ({error.strerror}); write elsewhere") from None
 
 
 def write(comparison: Comparison, outputs: Iterable[Path]) -> None:
     """Write one report a file, each whole or not at all.
 
     Raises:
-        click.UsageError: the disk is full, or the folder has gone since.
+        Unusable: the disk is full, or the folder has gone since.
     """
     from syncscope import reports
 
@@ -67,14 +67,13 @@ def write(comparison: Comparison, outputs: Iterable[Path]) -> None:
         try:
             reports.write(comparison, path)
         except OSError as error:
-            raise click.UsageError(f"{path}: cannot be written ({error.strerror}); write elsewhere") from None
+            raise Unusable(f"{path}: cannot be written ({error.strerror}); write elsewhere") from None
         click.echo(f"wrote {path}", err=True)
 
 
 def show(comparison: Comparison) -> None:
     """Print the terminal report to standard output."""
-    from rich.console import Console
-
+    from syncscope.cli.terminal import StandardOutput
     from syncscope.reports.terminal import print_comparison
 
-    print_comparison(comparison, Console())
+    print_comparison(comparison, StandardOutput())

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import click
 
 from syncscope.cli import outputs as files
+from syncscope.cli.exit_codes import FINE
 
 if TYPE_CHECKING:
     from syncscope.comparison.results import Comparison
@@ -24,7 +25,7 @@ def command(result: Path, outputs: tuple[Path, ...]) -> int:
         files.write(comparison, outputs)
     else:
         files.show(comparison)
-    return 0
+    return FINE
 
 
 def _decoded(path: Path) -> Comparison:

@@ -11,6 +11,8 @@ from typing import Any
 
 import click
 
+from syncscope.subjects import Unusable
+
 
 @dataclass(frozen=True)
 class Settings:
@@ -24,7 +26,7 @@ def nearest(folder: Path) -> Settings:
     """The settings of the first pyproject.toml in ``folder`` or above it; an empty table where there is none.
 
     Raises:
-        click.UsageError: it is no TOML, or ``tool.syncscope`` no table.
+        Unusable: it is no TOML, or ``tool.syncscope`` no table.
     """
     file = next((path for at in (folder, *folder.parents) if (path := at / "pyproject.toml").is_file()), None)
     return Settings(folder, {}) if file is None else Settings(file, _table(file))
@@ -34,13 +36,13 @@ def defaults(settings: Settings, commands: Mapping[str, click.Command]) -> dict[
     """Click's default map: each command gets the settings that it has an option for.
 
     Raises:
-        click.UsageError: no command has an option of that name.
+        Unusable: no command has an option of that name.
     """
     options = {name: _options(command) for name, command in commands.items()}
     known = {key for own in options.values() for key in own}
     for key in settings.table:
         if key not in known:
-            raise click.UsageError(_unknown(settings.file, key, known))
+            raise Unusable(_unknown(settings.file, key, known))
     return {
         name: {
             own[key].name or key: _given(own[key], value)
@@ -60,9 +62,9 @@ def _table(file: Path) -> Mapping[str, Any]:
     try:
         table = tomllib.loads(file.read_text(encoding="utf-8")).get("tool", {}).get("syncscope", {})
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-        raise click.UsageError(f"{file}: no TOML ({error}); mend it, its [tool.syncscope] is read") from None
+        raise Unusable(f"{file}: no TOML ({error}); mend it, its [tool.syncscope] is read") from None
     if not isinstance(table, Mapping):
-        raise click.UsageError(f"{file}: tool.syncscope is no table; begin it with a line [tool.syncscope]")
+        raise Unusable(f"{file}: tool.syncscope is no table; begin it with a line [tool.syncscope]")
     return table
 
 

@@ -96,9 +96,9 @@ class Runner:
             with scope:
                 self._called(inputs)
 
-        return profile_calls(
-            prepare, call, calls * len(seeds), cuda=self.device == "cuda", trace=trace
-        )
+        on_gpu = self.device == "cuda"
+        kernels = () if on_gpu else scope.kernels
+        return profile_calls(prepare, call, calls * len(seeds), cuda=on_gpu, trace=trace, kernels=kernels)
 
     def _scope(self) -> Scope:
         return Scope("cuda" if self.device == "cuda" else "sim", self.families)

@@ -16,7 +16,7 @@ def environment(device: str) -> Environment:
     on_gpu = device == "cuda"
     return Environment(
         python=platform.python_version(),
-        torch=torch.__version__,
+        torch=str(torch.__version__),
         platform=platform.platform(terse=True),
         device=device,
         gpu=torch.cuda.get_device_name() if on_gpu else "",

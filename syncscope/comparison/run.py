@@ -189,7 +189,7 @@ def _record(subjects: Mapping[Side, Subject], cases: Sequence[_Case], plan: Plan
             for sentence in disagreements(_where(side, case), case.calls[side], case.profiles[side], families)
         ],
         notes=[note for side, subject in subjects.items() for note in _notes(subject, side, by_side[side])],
-        tool=f"syncscope {__version__}",
+        tool=__version__,
     )
 
 

@@ -11,7 +11,7 @@ import re
 import zlib
 from bisect import bisect_right
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -140,10 +140,26 @@ def within(events: Sequence[TraceEvent], spans: Sequence[TraceEvent]) -> list[Tr
     return [event for event in events if belongs(event)]
 
 
-def aten_calls(events: Iterable[TraceEvent]) -> dict[str, int]:
-    """Calls of each ATen operator, at every level of nesting, by its name without ``aten::`` and overload."""
-    names = (event.name for event in events if event.cat == "cpu_op" and event.name.startswith(_ATEN))
-    return dict(sorted(Counter(name.removeprefix(_ATEN) for name in names).items()))
+def aten_calls(events: Iterable[TraceEvent], kernels: Collection[str] = ()) -> dict[str, int]:
+    """Calls of each ATen operator, at every level of nesting, by its name without ``aten::`` and overload.
+
+    What the CPU kernels of the operators in ``kernels`` call is left out: CUDA's kernels don't call it
+    (the CPU's ``index_add_`` calls ``scatter_add_``).
+    """
+    counted: Counter[str] = Counter()
+    kernel_ends = float("-inf")
+    for event in sorted(filter(_is_aten, events), key=lambda event: (event.ts, -event.dur)):
+        if event.ts < kernel_ends:
+            continue
+        name = event.name.removeprefix(_ATEN)
+        counted[name] += 1
+        if name in kernels:
+            kernel_ends = event.ts + event.dur
+    return dict(sorted(counted.items()))
+
+
+def _is_aten(event: TraceEvent) -> bool:
+    return event.cat == "cpu_op" and event.name.startswith(_ATEN)
 
 
 def device_activity(events: Iterable[TraceEvent]) -> DeviceActivity:

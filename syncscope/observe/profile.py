@@ -5,13 +5,14 @@ from __future__ import annotations
 import gzip
 import os
 import tempfile
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
 from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TypeVar
 
 from syncscope.observe import kineto
+from syncscope.subjects import Unusable
 
 Inputs = TypeVar("Inputs")
 
@@ -20,7 +21,7 @@ _ABOVE_EVERY_LEVEL = "6"
 _SECOND_PROFILER = "the subject starts a torch.profiler of its own, which ends the one around it: take it out"
 
 
-class ProfileFailed(Exception):
+class ProfileFailed(Unusable):
     """torch.profiler gave no usable record; the message says why and what to do."""
 
 
@@ -44,6 +45,7 @@ def profile_calls(
     *,
     cuda: bool = False,
     trace: Path | None = None,
+    kernels: Collection[str] = (),
 ) -> Profile:
     """Profile ``call(prepare(i))`` for ``i`` in ``range(calls)``, each call in a span ``ProfilerStep#i``.
 
@@ -70,7 +72,7 @@ def profile_calls(
     inside = kineto.within(events, spans)
     return Profile(
         calls=calls,
-        aten=kineto.aten_calls(inside),
+        aten=kineto.aten_calls(inside, kernels),
         device=kineto.device_activity(inside) if cuda else None,
     )
 

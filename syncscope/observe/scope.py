@@ -85,6 +85,11 @@ class Scope:
         return self._device.operators
 
     @property
+    def kernels(self) -> set[str]:
+        """The operators of whose kernels' own calls nothing was heard; it is filled as calls run."""
+        return self._device.kernels
+
+    @property
     def sites(self) -> list[SiteCount]:
         """Every line that caused an event that isn't a mere launch, most frequent first."""
         groups: dict[tuple[Site, str, str], list[Event]] = {}

@@ -8,7 +8,7 @@ answered "no", and with the mode on for all that it calls.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from functools import cache
 from types import FunctionType
 from typing import Any
@@ -36,18 +36,23 @@ def overridden(args: Iterable[Any]) -> bool:
 @cache
 def body(func: FunctionType) -> FunctionType:
     """``func`` without the question whether a function mode is on."""
+    return with_globals(func, _QUESTIONS)
+
+
+def with_globals(func: FunctionType, names: Mapping[str, Any]) -> FunctionType:
+    """``func`` with some of its module's globals exchanged."""
     copy = FunctionType(
-        func.__code__, _Globals(func.__globals__), func.__name__, func.__defaults__, func.__closure__
+        func.__code__, _Globals(func.__globals__, names), func.__name__, func.__defaults__, func.__closure__
     )
     copy.__kwdefaults__ = func.__kwdefaults__
     return copy
 
 
 class _Globals(dict[str, Any]):
-    """A module's globals, live, but for the questions."""
+    """A module's globals, live, but for some."""
 
-    def __init__(self, real: dict[str, Any]) -> None:
-        super().__init__(_QUESTIONS)
+    def __init__(self, real: dict[str, Any], names: Mapping[str, Any]) -> None:
+        super().__init__(names)
         self._real = real
 
     def __missing__(self, name: str) -> Any:

@@ -4,28 +4,28 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable
+from contextlib import nullcontext
+from types import SimpleNamespace
 from typing import Any
 
 import torch
 
-from syncscope.simcuda import device as devices
-from syncscope.simcuda.costs.table import Charge
+from syncscope.simcuda import accelerator, generators, memory, sharing, storages, streams, watched
+from syncscope.simcuda.construction import tensor_type
+from syncscope.simcuda.places import means_cuda
 
-_WAIT = Charge("wait", waits=1)
 _lock = threading.Lock()
 _shown = 0
-_originals: dict[str, Any] = {}
+_undo: list[Callable[[], Any]] = []
 
 
 def show() -> Callable[[], None]:
-    """Let ``torch.cuda`` answer for simulated devices; the function returned takes one showing back."""
+    """Let torch answer for simulated devices; the function returned takes one showing back."""
     global _shown
     with _lock:
         _shown += 1
         if _shown == 1:
-            for name, answer in _ANSWERS.items():
-                _originals[name] = getattr(torch.cuda, name)
-                setattr(torch.cuda, name, _for_watched_threads(name, answer))
+            _undo.extend(_changes())
     return _hide
 
 
@@ -33,141 +33,168 @@ def _hide() -> None:
     global _shown
     with _lock:
         _shown -= 1
-        if _shown == 0:
-            for name, original in _originals.items():
-                setattr(torch.cuda, name, original)
-            _originals.clear()
+        while _shown == 0 and _undo:
+            _undo.pop()()
 
 
-def _for_watched_threads(name: str, answer: Any) -> Any:
-    """``answer`` for threads that a simulated device watches, torch's own for all others."""
-    original = _originals[name]
-    if isinstance(answer, type):
-        return answer
+def _changes() -> list[Callable[[], Any]]:
+    """Make every change; what is returned takes them back."""
+    return [
+        watched.module(torch.cuda, _ANSWERS),
+        watched.module(torch.cuda.memory, memory.ANSWERS),
+        watched.module(torch.cuda.random, generators.ANSWERS),
+        watched.module(torch.cuda.nvtx, _NVTX),
+        watched.module(torch.cuda.graphs, _GRAPHS),
+        watched.module(torch.cuda.profiler, _PROFILER),
+        watched.module(torch.accelerator, accelerator.ANSWERS),
+        *([watched.module(torch.accelerator.memory, accelerator.MEMORY)] if _has_accelerator_memory() else []),
+        watched.module(torch.backends.cuda, _BACKENDS),
+        watched.attribute(
+            torch, "Generator", watched.stand_in(torch._C.Generator, generators.generator)
+        ),
+        streams.show(),
+        storages.show(),
+        sharing.show(),
+    ]
 
-    def asked(*args: Any, **kwargs: Any) -> Any:
-        return (original if devices.active() is None else answer)(*args, **kwargs)
 
-    asked.__name__ = asked.__qualname__ = name
-    return asked
+def _has_accelerator_memory() -> bool:
+    return hasattr(torch.accelerator, "memory")
 
 
-def _wait(reason: str, spelling: str) -> None:
-    device = devices.active()
+def set_device(device: Any) -> None:
+    """``torch.cuda.set_device(0)``.
+
+    Raises:
+        RuntimeError: there is no such GPU; as PyTorch words it.
+    """
+    means_cuda(device)
+
+
+def _exchange_device(device: int) -> int:
+    """Set the current device; the one before it is returned."""
+    if device >= 0:
+        means_cuda(device)
+    return 0
+
+
+PROPERTIES = SimpleNamespace(
+    name="simulated CUDA device",
+    major=9,
+    minor=0,
+    total_memory=memory.TOTAL_BYTES,
+    multi_processor_count=132,
+    is_integrated=0,
+    is_multi_gpu_board=0,
+    warp_size=32,
+    max_threads_per_block=1024,
+    max_threads_per_multi_processor=2048,
+    regs_per_multiprocessor=65536,
+    shared_memory_per_block=49152,
+    shared_memory_per_block_optin=232448,
+    shared_memory_per_multiprocessor=233472,
+    L2_cache_size=52428800,
+    gcnArchName="",
+    uuid="00000000-0000-0000-0000-000000000000",
+)
+"""What ``torch.cuda.get_device_properties()`` says: the sizes of a GPU of compute capability 9.0."""
+
+
+def _properties(device: Any = None) -> SimpleNamespace:
     if device is not None:
-        device.charge([_WAIT], op=spelling, why=reason)
+        means_cuda(device)
+    return PROPERTIES
 
 
-def synchronize(device: Any = None) -> None:
-    """``torch.cuda.synchronize()``: the host waits for the whole device."""
-    _wait("the host waits for all work on the device (cudaDeviceSynchronize)", "torch.cuda.synchronize")
+def _no_graphs(*args: Any, **kwargs: Any) -> Any:
+    """Capturing a graph records kernels, and a simulated device launches none.
+
+    Raises:
+        RuntimeError: always.
+    """
+    raise RuntimeError(
+        "a simulated device captures no CUDA graphs: run the function eagerly here, or use a GPU (device='cuda')"
+    )
 
 
-class Stream:
-    """A stream of the simulated device, on which everything is done at once."""
+_GRAPHS: dict[str, Any] = {
+    "is_current_stream_capturing": lambda: False,
+    "graph_pool_handle": lambda: (0, 0),
+    "CUDAGraph": _no_graphs,
+    "graph": _no_graphs,
+    "make_graphed_callables": _no_graphs,
+}
 
-    def __init__(self, device: Any = None, priority: int = 0, **others: Any) -> None:
-        """A new stream."""
-        self.device, self.priority = torch.device("cuda", 0), priority
-        self.device_index = 0
+_NVTX: dict[str, Any] = {
+    "range_push": lambda msg: 0,
+    "range_pop": lambda: 0,
+    "range_start": lambda msg: 0,
+    "range_end": lambda range_id: None,
+    "mark": lambda msg: None,
+    "range": lambda msg, *args, **kwargs: nullcontext(),
+}
 
-    def synchronize(self) -> None:
-        """The host waits for the stream."""
-        _wait("the host waits for a stream (cudaStreamSynchronize)", "torch.cuda.Stream.synchronize")
+_PROFILER: dict[str, Any] = {"start": lambda: None, "stop": lambda: None, "profile": nullcontext}
 
-    def wait_stream(self, stream: Stream) -> None:
-        """The device, not the host, waits for another stream."""
+_BACKENDS: dict[str, Any] = {
+    "is_built": lambda: True,
+    "preferred_linalg_library": lambda backend=None: torch._C._LinalgBackend.Default,
+}
 
-    def wait_event(self, event: Event) -> None:
-        """The device, not the host, waits for an event."""
+_CUDART = SimpleNamespace(
+    cudaProfilerStart=lambda: 0,
+    cudaProfilerStop=lambda: 0,
+    cudaMemGetInfo=lambda device=0: memory.mem_get_info(),
+    cudaDeviceSynchronize=streams.synchronize,
+)
 
-    def record_event(self, event: Event | None = None) -> Event:
-        """Mark this point of the stream."""
-        return event or Event()
-
-    def query(self) -> bool:
-        """All work is done."""
-        return True
-
-    def __enter__(self) -> Stream:
-        """Make this the current stream."""
-        return self
-
-    def __exit__(self, *exc: object) -> None:
-        """Make the stream before it the current one."""
-
-
-class Event:
-    """An event of the simulated device."""
-
-    def __init__(self, enable_timing: bool = False, **others: Any) -> None:
-        """A new event."""
-        self.enable_timing = enable_timing
-
-    def record(self, stream: Stream | None = None) -> None:
-        """Mark this point of a stream."""
-
-    def wait(self, stream: Stream | None = None) -> None:
-        """The device, not the host, waits for the event."""
-
-    def query(self) -> bool:
-        """All work before the event is done."""
-        return True
-
-    def synchronize(self) -> None:
-        """The host waits for the event."""
-        _wait("the host waits for an event (cudaEventSynchronize)", "torch.cuda.Event.synchronize")
-
-    def elapsed_time(self, end: Event) -> float:
-        """No time passes on a simulated device.
-
-        Raises:
-            RuntimeError: always: a time would be made up.
-        """
-        raise RuntimeError("a simulated device measures no time: take elapsed_time on a GPU")
-
-
-_DEFAULT_STREAM = Stream()
-
-
-class _Nothing:
-    """A context that changes nothing: there is one device and one stream at a time."""
-
-    def __init__(self, *args: Any, **kwargs: Any) -> None:
-        """Take what ``torch.cuda.device`` and ``torch.cuda.stream`` take."""
-
-    def __enter__(self) -> None:
-        """Enter."""
-
-    def __exit__(self, *exc: object) -> None:
-        """Leave."""
-
+_TENSOR_TYPES = {
+    "FloatTensor": torch.float32,
+    "DoubleTensor": torch.float64,
+    "HalfTensor": torch.float16,
+    "BFloat16Tensor": torch.bfloat16,
+    "ByteTensor": torch.uint8,
+    "CharTensor": torch.int8,
+    "ShortTensor": torch.int16,
+    "IntTensor": torch.int32,
+    "LongTensor": torch.int64,
+    "BoolTensor": torch.bool,
+}
 
 _ANSWERS: dict[str, Any] = {
+    **memory.ANSWERS,
+    **generators.ANSWERS,
+    **_GRAPHS,
+    **{name: tensor_type(name, dtype) for name, dtype in _TENSOR_TYPES.items()},
     "is_available": lambda: True,
     "is_initialized": lambda: True,
     "init": lambda: None,
+    "_lazy_init": lambda: None,
+    "_lazy_call": lambda callable, **kwargs: callable(),
+    "_is_compiled": lambda: True,
     "device_count": lambda: 1,
     "current_device": lambda: 0,
-    "set_device": lambda device: None,
-    "get_device_name": lambda device=None: "simulated CUDA device",
-    "get_device_capability": lambda device=None: (9, 0),
+    "set_device": set_device,
+    "_exchange_device": _exchange_device,
+    "_maybe_exchange_device": _exchange_device,
+    "get_device_name": lambda device=None: _properties(device).name,
+    "get_device_capability": lambda device=None: (_properties(device).major, _properties(device).minor),
+    "get_device_properties": _properties,
+    "get_arch_list": lambda: ["sm_90"],
+    "get_gencode_flags": lambda: "",
+    "can_device_access_peer": lambda device, peer_device: False,
     "is_bf16_supported": lambda including_emulation=True: True,
-    "synchronize": synchronize,
-    "Stream": Stream,
-    "Event": Event,
-    "current_stream": lambda device=None: _DEFAULT_STREAM,
-    "default_stream": lambda device=None: _DEFAULT_STREAM,
-    "set_stream": lambda stream: None,
-    "stream": _Nothing,
-    "device": _Nothing,
-    "empty_cache": lambda: None,
-    "memory_allocated": lambda device=None: 0,
-    "max_memory_allocated": lambda device=None: 0,
-    "memory_reserved": lambda device=None: 0,
-    "max_memory_reserved": lambda device=None: 0,
-    "reset_peak_memory_stats": lambda device=None: None,
-    "ipc_collect": lambda: None,
-    "manual_seed": lambda seed: None,
-    "manual_seed_all": lambda seed: None,
+    "is_tf32_supported": lambda: True,
+    "cudart": lambda: _CUDART,
+    "synchronize": streams.synchronize,
+    "current_stream": streams.current_stream,
+    "default_stream": streams.default_stream,
+    "set_stream": streams.set_stream,
+    "get_stream_from_external": lambda data_ptr, device=None: streams.Stream(stream_id=data_ptr),
+    "current_blas_handle": lambda: 0,
+    "set_sync_debug_mode": lambda debug_mode: None,
+    "get_sync_debug_mode": lambda: 0,
+    "_sleep": lambda cycles: None,
+    "utilization": lambda device=None: 0,
+    "memory_usage": lambda device=None: 0,
 }

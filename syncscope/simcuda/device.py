@@ -38,7 +38,8 @@ class SimulatedDevice:
 
     Every event goes to ``sink``. ``families`` maps an ATen operator's name to the family that its launches
     are counted under. ``operators`` counts every ATen call that was seen, by name and on whichever device:
-    what torch.profiler counts as well.
+    what torch.profiler counts as well. ``kernels`` names those that were run as they are on the CPU: what
+    their kernels call was not heard.
 
     On every way out the thread's function modes are those it came in with, and ``torch.cuda`` is as it was.
     """
@@ -50,6 +51,7 @@ class SimulatedDevice:
         self.stack_depth = stack_depth
         self.frames: list[Frame] = []
         self.operators: Counter[str] = Counter()
+        self.kernels: set[str] = set()
         self._undo: list[Callable[[], Any]] = []
 
     def __enter__(self) -> Self:

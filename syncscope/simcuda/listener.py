@@ -104,6 +104,7 @@ class _Hearing:
 
     def _quietly(self) -> Any:
         """Run the operator; what its CPU kernel calls is no business of CUDA's."""
+        self.device.kernels.add(self.op.name)
         with _Keys(_included().remove(_KEY), _excluded()):  # unheard(), without its cost on every call
             if self._has_numbers_as_tensors():
                 return with_numbers(self.func)(*self.args, **self.kwargs)

@@ -38,6 +38,13 @@ class Storages:
         """Whether ``storage`` is remembered."""
         return storage._cdata in self._references
 
+    def alive(self) -> Iterator[torch.UntypedStorage]:
+        """The storages that still exist."""
+        for key, reference in list(self._references.items()):
+            storage = torch.UntypedStorage._new_with_weak_ptr(reference.cdata)
+            if storage is not None and key in self._references:
+                yield storage
+
     def __len__(self) -> int:
         """How many storages are remembered, the dead that were not swept out yet among them."""
         return len(self._references)
@@ -71,6 +78,33 @@ class Placement:
             return tensor.untyped_storage()._cdata in self._device._references
         except (NotImplementedError, RuntimeError):
             return any(storage in self._device for storage in storages(tensor))
+
+    def put_storage(self, storage: torch.UntypedStorage) -> None:
+        """Place ``storage`` on the device."""
+        self._device.add(storage)
+
+    def is_storage_on(self, storage: torch.UntypedStorage) -> bool:
+        """Whether ``storage`` lives on the device."""
+        return storage in self._device
+
+    def holds(self, pointer: int) -> bool:
+        """Whether the address ``pointer`` lies in a storage on the device."""
+        return any(
+            storage.data_ptr() <= pointer < storage.data_ptr() + max(storage.nbytes(), 1)
+            for storage in self._device.alive()
+        )
+
+    def allocated_bytes(self) -> int:
+        """Bytes of all that lives on the device."""
+        return sum(storage.nbytes() for storage in self._device.alive())
+
+    def pin_storage(self, storage: torch.UntypedStorage) -> None:
+        """Mark ``storage`` as page-locked host memory."""
+        self._pinned.add(storage)
+
+    def is_storage_pinned(self, storage: torch.UntypedStorage) -> bool:
+        """Whether ``storage`` is page-locked host memory."""
+        return storage in self._pinned
 
     def pin(self, tensor: Tensor) -> None:
         """Mark ``tensor``'s host memory as page-locked."""

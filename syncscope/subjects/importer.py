@@ -10,12 +10,14 @@ runs it later; torch's ``torch/package/package_importer.py`` does the same. The 
 from __future__ import annotations
 
 import builtins
+import functools
 import importlib
 import itertools
 import linecache
 import os
 import re
 import sys
+import sysconfig
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from importlib.abc import MetaPathFinder
@@ -121,7 +123,7 @@ class Importer:
         """Whether ``import top`` means a module of the subject's own."""
         if f"{self.name}.{top}" in sys.modules:
             return True
-        if top in self._others or _is_built_in(top):
+        if top in self._others or _is_one_for_all(top):
             return False
         return bool(self._folders_with(top))
 
@@ -132,7 +134,7 @@ class Importer:
         where nobody has a regular one of that name.
         """
         self._adopt()
-        if _is_regular(PathFinder.find_spec(top, self._first)):
+        if self._is_own(top, PathFinder.find_spec(top, self._first)):
             return self._first
         others = self._others_spec(top)
         if _is_regular(others):
@@ -140,6 +142,12 @@ class Importer:
         if PathFinder.find_spec(top, self._first + self._last) is not None:
             return self._first + self._last
         return self._folders_in_checkout(top, others)
+
+    def _is_own(self, top: str, spec: ModuleSpec | None) -> bool:
+        if spec is None or not _is_regular(spec):
+            return False
+        is_around_the_file = any(name.split(".")[1] == top for name in self._files)
+        return is_around_the_file or _folder_of(spec) not in _library_folders()
 
     def _others_spec(self, top: str) -> ModuleSpec | None:
         """What Python itself would import as ``top``, without the folders that the subject added."""
@@ -179,7 +187,7 @@ class Importer:
     def _from_adopted(self, names: set[str]) -> list[str]:
         """Those modules that Python itself imported from folders the subject put on ``sys.path``."""
         folders = {os.path.abspath(entry) for entry in self.adopted}
-        specs = {name: getattr(sys.modules[name.partition(".")[0]], "__spec__", None) for name in names}
+        specs = {name: getattr(sys.modules.get(name.partition(".")[0]), "__spec__", None) for name in names}
         return [name for name, spec in specs.items() if spec is not None and _folder_of(spec) in folders]
 
 
@@ -229,9 +237,15 @@ def _spec_of_file(fullname: str, path: Path) -> ModuleSpec | None:
     return spec_from_file_location(fullname, path, loader=loader, submodule_search_locations=package)
 
 
-def _is_built_in(top: str) -> bool:
-    """Whether the module is part of the interpreter, which no file can stand before."""
-    return top in sys.builtin_module_names or FrozenImporter.find_spec(top) is not None
+def _is_one_for_all(top: str) -> bool:
+    """Whether no file can stand before the module: part of the interpreter, or the torch that is watched."""
+    return top == "torch" or top in sys.builtin_module_names or FrozenImporter.find_spec(top) is not None
+
+
+@functools.cache
+def _library_folders() -> frozenset[str]:
+    """Where libraries are installed: a subject there doesn't make its neighbours its own."""
+    return frozenset(sysconfig.get_path(name) for name in ("stdlib", "platstdlib", "purelib", "platlib"))
 
 
 def _is_regular(spec: ModuleSpec | None) -> bool:

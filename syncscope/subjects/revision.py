@@ -61,9 +61,8 @@ def find(revision: str, path: str) -> RevisionFile:
     for base, relative in _readings(worktree, path):
         kind = _kind(worktree, commit, relative)
         if kind == "tree":
-            raise UnusableSubject(
-                f"{revision}:{path} is a folder: name a file in it, {revision}:{path}/file.py"
-            )
+            folder = f"{revision}:{path.rstrip('/')}"
+            raise UnusableSubject(f"{folder} is a folder: name a file in it, {folder}/file.py")
         if kind == "blob":
             checkout = _checkout(worktree, commit)
             return RevisionFile(checkout, checkout.folder / relative, checkout.folder / base)

@@ -1,0 +1,22 @@
+"""Standard output, with rich's colours where it is a terminal that has them."""
+
+from __future__ import annotations
+
+import io
+import sys
+
+from rich.console import Console
+
+
+class StandardOutput(Console):
+    """A console that leaves it to main.py what happens when nobody reads on."""
+
+    def __init__(self) -> None:
+        """Write to the current ``sys.stdout``; what its encoding lacks becomes ``?``."""
+        if isinstance(sys.stdout, io.TextIOWrapper):
+            sys.stdout.reconfigure(errors="replace")
+        super().__init__()
+
+    def on_broken_pipe(self) -> None:
+        """Rich would end the process with 1, which is a finding here."""
+        raise BrokenPipeError

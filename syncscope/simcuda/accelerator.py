@@ -1,0 +1,59 @@
+"""The face of ``torch.accelerator`` while a simulated device is active in the calling thread."""
+
+from __future__ import annotations
+
+from contextlib import nullcontext
+from typing import Any
+
+import torch
+
+from syncscope.simcuda import memory, streams
+from syncscope.simcuda.places import means_cuda
+
+
+def synchronize(device: Any = None, /) -> None:
+    """``torch.accelerator.synchronize()``: the host waits for the whole device."""
+    streams.wait(
+        "torch.accelerator.synchronize", "the host waits for all work on the device (cudaDeviceSynchronize)"
+    )
+
+
+def set_device_index(device: Any, /) -> None:
+    """``torch.accelerator.set_device_index(0)``.
+
+    Raises:
+        RuntimeError: there is no such GPU; as PyTorch words it.
+    """
+    means_cuda(device)
+
+
+MEMORY: dict[str, Any] = {
+    "empty_cache": memory.ANSWERS["empty_cache"],
+    "empty_host_cache": memory.ANSWERS["empty_cache"],
+    "get_memory_info": memory.mem_get_info,
+    "memory_stats": memory.memory_stats,
+    "memory_allocated": memory.figure("allocated_bytes.all.current"),
+    "max_memory_allocated": memory.figure("allocated_bytes.all.peak"),
+    "memory_reserved": memory.figure("reserved_bytes.all.current"),
+    "max_memory_reserved": memory.figure("reserved_bytes.all.peak"),
+    "reset_peak_memory_stats": memory.ANSWERS["reset_peak_memory_stats"],
+    "reset_accumulated_memory_stats": memory.ANSWERS["reset_accumulated_memory_stats"],
+}
+"""What ``torch.accelerator.memory`` says."""
+
+ANSWERS: dict[str, Any] = {
+    **MEMORY,
+    "is_available": lambda: True,
+    "device_count": lambda: 1,
+    "current_accelerator": lambda check_available=False: torch.device("cuda"),
+    "current_device_index": lambda: 0,
+    "current_device_idx": lambda: 0,
+    "set_device_index": set_device_index,
+    "set_device_idx": set_device_index,
+    "current_stream": streams.current_stream,
+    "set_stream": streams.set_stream,
+    "synchronize": synchronize,
+    "device_index": nullcontext,
+    "get_device_capability": lambda device=None, /: {},
+}
+"""What ``torch.accelerator`` says."""

@@ -1,0 +1,79 @@
+"""Random numbers of the simulated device: they come from the CPU's generators, as in a run on the CPU."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import torch
+
+from syncscope.simcuda.places import CUDA, means_cuda
+
+_TORCH_GENERATOR: Any = torch.Generator
+
+
+class Generator(_TORCH_GENERATOR):  # type: ignore[misc]
+    """``torch.Generator(device="cuda")``."""
+
+    def __new__(cls) -> Generator:
+        """A new generator, whose numbers are those of a CPU generator with the same seed."""
+        made: Generator = super().__new__(cls, device="cpu")
+        return made
+
+    @property
+    def device(self) -> torch.device:
+        """Where it makes numbers."""
+        return CUDA
+
+
+def generator(device: Any = None) -> Any:
+    """``torch.Generator(device)``."""
+    if device is not None and means_cuda(device):
+        return Generator()
+    return _TORCH_GENERATOR() if device is None else _TORCH_GENERATOR(device)
+
+
+def check(given: Any, on_device: bool) -> None:
+    """Refuse a generator of another device than the numbers are for.
+
+    Raises:
+        RuntimeError: as PyTorch words it (ATen/core/Generator.h, check_generator).
+    """
+    wanted = "cuda" if on_device else "cpu"
+    if given is torch.default_generator or given.device.type == wanted:
+        return
+    raise RuntimeError(f"Expected a '{wanted}' device type for generator but found '{given.device.type}'")
+
+
+def seed_from_entropy() -> None:
+    """``torch.cuda.seed()``."""
+    torch.default_generator.seed()
+
+
+def manual_seed(seed: int) -> None:
+    """``torch.cuda.manual_seed(seed)``."""
+    torch.default_generator.manual_seed(int(seed))
+
+
+def get_rng_state(device: Any = "cuda") -> torch.Tensor:
+    """``torch.cuda.get_rng_state()``."""
+    return torch.default_generator.get_state()
+
+
+def set_rng_state(new_state: torch.Tensor, device: Any = "cuda") -> None:
+    """``torch.cuda.set_rng_state(state)``."""
+    torch.default_generator.set_state(new_state)
+
+
+ANSWERS: dict[str, Any] = {
+    "default_generators": (torch.default_generator,),
+    "seed": seed_from_entropy,
+    "seed_all": seed_from_entropy,
+    "manual_seed": manual_seed,
+    "manual_seed_all": manual_seed,
+    "initial_seed": lambda: torch.default_generator.initial_seed(),
+    "get_rng_state": get_rng_state,
+    "get_rng_state_all": lambda: [get_rng_state()],
+    "set_rng_state": set_rng_state,
+    "set_rng_state_all": lambda new_states: [set_rng_state(state) for state in new_states] and None,
+}
+"""What ``torch.cuda`` and ``torch.cuda.random`` say."""
