@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -12,9 +13,7 @@ __all__ = ["__version__", "observe"]
 
 
 def __getattr__(name: str) -> Any:
-    """Import what needs torch only when it is asked for."""
+    """Import the packages that users call from here only when they are asked for."""
     if name == "observe":
-        from syncscope.observe.scope import Scope
-
-        return Scope
+        return import_module("syncscope.observe")
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

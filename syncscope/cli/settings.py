@@ -43,29 +43,32 @@ def defaults(settings: Settings, commands: Mapping[str, click.Command]) -> dict[
     for key in settings.table:
         if key not in known:
             raise Unusable(_unknown(settings.file, key, known))
-    return {
-        name: {
-            own[key].name or key: _given(own[key], value)
-            for key, value in settings.table.items()
-            if key in own
-        }
-        for name, own in options.items()
-    }
+    return {name: _of_command(own, settings.table) for name, own in options.items()}
 
 
-def _table(file: Path) -> Mapping[str, Any]:
+def _of_command(options: Mapping[str, click.Option], table: Mapping[str, Any]) -> dict[str, Any]:
+    shared = options.keys() & table.keys()
+    return {str(options[key].name): _given(options[key], table[key]) for key in shared}
+
+
+def _table(file: Path) -> dict[str, Any]:
     if sys.version_info >= (3, 11):
         import tomllib
     else:
         import tomli as tomllib
 
     try:
-        table = tomllib.loads(file.read_text(encoding="utf-8")).get("tool", {}).get("syncscope", {})
+        document = tomllib.loads(file.read_text(encoding="utf-8"))
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
         raise Unusable(f"{file}: no TOML ({error}); mend it, its [tool.syncscope] is read") from None
-    if not isinstance(table, Mapping):
-        raise Unusable(f"{file}: tool.syncscope is no table; begin it with a line [tool.syncscope]")
-    return table
+    return _inner(file, _inner(file, document, "tool"), "syncscope")
+
+
+def _inner(file: Path, table: Mapping[str, Any], name: str) -> dict[str, Any]:
+    inner = table.get(name, {})
+    if isinstance(inner, dict):
+        return inner
+    raise Unusable(f"{file}: {name} is no table; write the settings under a line [tool.syncscope]")
 
 
 def _options(command: click.Command) -> dict[str, click.Option]:

@@ -43,13 +43,12 @@ def sites(
 
 def conditional_lines(subject: Subject, side: Side, cases: Cases) -> list[Branch]:
     """The subject's lines that ran for some inputs only."""
-    visits = [call.visited for call in _calls(cases) if call.visited]
-    return branches(side, _executable(subject), visits)
+    return branches(side, _executable(subject), _visits(cases))
 
 
 def unvisited_lines(subject: Subject, cases: Cases) -> list[tuple[int, int]]:
     """Lines that ran for no input, in functions of the subject's file that did run."""
-    visits = [call.visited for call in _calls(cases) if call.visited]
+    visits = _visits(cases)
     ran = frozenset().union(*visits)
     lines: set[int] = set()
     for function in _functions(subject):
@@ -66,6 +65,11 @@ def _functions(subject: Subject) -> Iterator[CodeType]:
     """The code of every function in the subject's file; what stands outside ran at its import."""
     module = compile(subject.source, subject.path, "exec", dont_inherit=True)
     yield from (constant for constant in module.co_consts if isinstance(constant, CodeType))
+
+
+def _visits(cases: Cases) -> list[frozenset[int]]:
+    """The lines that ran for each input: the calls with one case's seed share it."""
+    return [visited for case in cases for visited in {call.seed: call.visited for call in case}.values()]
 
 
 def _calls(cases: Cases) -> list[Observed]:

@@ -42,7 +42,8 @@ def _check(name: str) -> None:
         close = difflib.get_close_matches(name, _all_names(), n=3)
         hint = f"did you mean {', '.join(close)}?" if close else "name an ATen operator, as in aten::topk"
         raise UnknownFamily(f"count: ATen has no operator {name!r}: {hint}")
-    if all(operator(getattr(packet, overload)).implicit for overload in packet.overloads()):
+    overloads = packet.overloads()
+    if operator(getattr(packet, "default" if "default" in overloads else overloads[0])).implicit:
         raise UnknownFamily(
             f"count: aten::{name} is made of other operators and is never launched itself: count those"
         )

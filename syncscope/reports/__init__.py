@@ -13,6 +13,7 @@ FORMATS = {
     ".csv": "syncscope.reports.counts_csv",
     ".json": "syncscope.reports.result_json",
     ".md": "syncscope.reports.markdown",
+    ".svg": "syncscope.reports.svg",
 }
 
 

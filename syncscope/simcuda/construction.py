@@ -7,6 +7,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
+from syncscope.simcuda import device as devices
 from syncscope.simcuda.costs import table
 from syncscope.simcuda.face import Spoken
 from syncscope.simcuda.frames import tensors
@@ -67,6 +68,8 @@ def _built(spoken: Spoken, default: bool, requires_grad: bool = False) -> Any:
     read = [t for t in tensors(spoken.args[-1:], {}) if PLACEMENT.is_on(t)] if spoken.args else []
     pinned = bool(spoken.kwargs.get("pin_memory"))
     words = {k: v for k, v in spoken.kwargs.items() if k not in ("device", "pin_memory")}
+    if spoken.func is not Tensor.new:
+        words["device"] = "cpu"
     on_device = _target(spoken.kwargs.get("device"), default)
     with unheard():
         result = spoken.func(*spoken.args, **words)
@@ -99,3 +102,29 @@ def _copied(spoken: Spoken, data: Tensor, like: Tensor | None = None) -> Any:
         else:
             result = data.detach().to(dtype=dtype, copy=True)
     return result.requires_grad_(bool(words.get("requires_grad", False)))
+
+
+class _TensorType(type):
+    """What ``torch.cuda.FloatTensor`` and its kind are: they make tensors, and tell theirs."""
+
+    dtype: torch.dtype
+
+    def __call__(cls, *args: Any) -> Any:
+        """A tensor on the device, of data or of a size."""
+        with unheard():
+            made = getattr(torch, cls.__name__)(*args)
+        PLACEMENT.put(made)
+        device = devices.active()
+        charge = table.upload(made) if args and not isinstance(args[0], int) else None
+        if device is not None and charge is not None:
+            device.charge([charge], op="aten::_to_copy", why=_UPLOAD, spelling=f"torch.cuda.{cls.__name__}")
+        return made
+
+    def __instancecheck__(cls, instance: Any) -> bool:
+        """Whether ``instance`` is of this dtype, and on the device."""
+        return isinstance(instance, Tensor) and instance.dtype == cls.dtype and PLACEMENT.is_on(instance)
+
+
+def tensor_type(name: str, dtype: torch.dtype) -> type:
+    """``torch.cuda.FloatTensor`` (``name`` is its last part)."""
+    return _TensorType(name, (), {"dtype": dtype, "__module__": "torch.cuda"})

@@ -10,7 +10,7 @@ from typing import Any
 
 import torch
 
-from syncscope.simcuda import accelerator, generators, memory, sharing, storages, streams, watched
+from syncscope.simcuda import accelerator, generators, grouping, memory, recall, sharing, storages, streams, watched
 from syncscope.simcuda.construction import tensor_type
 from syncscope.simcuda.places import means_cuda
 
@@ -55,6 +55,8 @@ def _changes() -> list[Callable[[], Any]]:
         streams.show(),
         storages.show(),
         sharing.show(),
+        recall.show(),
+        grouping.show(),
     ]
 
 
@@ -171,7 +173,6 @@ _ANSWERS: dict[str, Any] = {
     "init": lambda: None,
     "_lazy_init": lambda: None,
     "_lazy_call": lambda callable, **kwargs: callable(),
-    "_is_compiled": lambda: True,
     "device_count": lambda: 1,
     "current_device": lambda: 0,
     "set_device": set_device,

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import threading
 from collections import Counter
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Iterator
+from contextlib import contextmanager
 from types import TracebackType
 from typing import Any
 
@@ -13,6 +14,7 @@ from typing_extensions import Self
 
 from syncscope import sites
 from syncscope.events import Event
+from syncscope.simcuda import modes
 from syncscope.simcuda.costs.table import Charge
 from syncscope.simcuda.frames import Frame
 
@@ -41,7 +43,8 @@ class SimulatedDevice:
     what torch.profiler counts as well. ``kernels`` names those that were run as they are on the CPU: what
     their kernels call was not heard.
 
-    On every way out the thread's function modes are those it came in with, and ``torch.cuda`` is as it was.
+    On every way out the thread's modes are those it came in with, and ``torch.cuda`` is as it was. A device may
+    stand inside of another in the same thread: its events are the other's too.
     """
 
     def __init__(self, sink: Sink, families: dict[str, str] | None = None, stack_depth: int = 1) -> None:
@@ -53,16 +56,18 @@ class SimulatedDevice:
         self.operators: Counter[str] = Counter()
         self.kernels: set[str] = set()
         self._undo: list[Callable[[], Any]] = []
+        self._outer: SimulatedDevice | None = None
 
     def __enter__(self) -> Self:
         """Become the active device of this thread."""
         from syncscope.simcuda import cuda, face, listener
 
         self._outer = _here.device
-        self._modes = function_modes()
-        _here.device = self
+        self._modes = modes.current()
         self._undo = [cuda.show(), listener.listen()]
-        torch._C._push_on_torch_function_stack(face.Face(self))
+        _here.device = self
+        self._face = face.Face(self)
+        torch._C._push_on_torch_function_stack(self._face)
         return self
 
     def __exit__(
@@ -72,26 +77,46 @@ class SimulatedDevice:
         trace: TracebackType | None,
     ) -> None:
         """Put everything back, modes that the watched code left behind too."""
-        set_function_modes(self._modes)
+        _here.device = self._outer
+        modes.restore(self._modes)
         for undo in reversed(self._undo):
             undo()
         self.frames.clear()
-        _here.device = self._outer
+        if self._outer is not None:
+            self._outer.operators.update(self.operators)
+
+    def is_in_sight(self) -> bool:
+        """Whether calls from Python pass the device: not while it is answering one."""
+        return any(mode is self._face for mode in modes.current().function)
+
+    @contextmanager
+    def in_sight(self) -> Iterator[None]:
+        """Let calls from Python pass the device, in the middle of one that it is answering."""
+        torch._C._push_on_torch_function_stack(self._face)
+        try:
+            yield
+        finally:
+            torch._C._pop_torch_function_stack()
 
     def places_on_device(self) -> bool:
         """Whether a tensor made from nothing just now belongs on the device."""
         return bool(self.frames) and self.frames[-1].places_on_device
 
-    def charge(self, charges: Collection[Charge], op: str = "", why: str = "") -> None:
-        """Record ``charges`` of the operator ``op`` against the user's line that is running."""
+    def charge(
+        self, charges: Collection[Charge], op: str = "", why: str = "", spelling: str = ""
+    ) -> None:
+        """Record ``charges`` of the operator ``op`` against the user's line that is running.
+
+        ``spelling`` is what the user calls where no torch function does.
+        """
         if not charges:
             return
         stack = sites.stack(self.stack_depth)
         for charge in charges:
-            self.sink(
+            self._tell(
                 Event(
                     kind=charge.kind,
-                    api=self._api() or op,
+                    api=self._api() or spelling or op,
                     op=op,
                     dtoh=charge.dtoh,
                     htod=charge.htod,
@@ -107,7 +132,13 @@ class SimulatedDevice:
 
     def launched(self, op: str, family: str) -> None:
         """Record a launch of a counted operator family."""
-        self.sink(Event(kind="launch", api=self._api() or op, op=op, family=family, site=sites.here()))
+        self._tell(Event(kind="launch", api=self._api() or op, op=op, family=family, site=sites.here()))
+
+    def _tell(self, event: Event) -> None:
+        """Hand an event on; a device that this one stands inside of hears of it too."""
+        self.sink(event)
+        if self._outer is not None:
+            self._outer._tell(event)
 
     def _api(self) -> str:
         """The spelling that the user's own line called: torch may have called others below it."""
@@ -115,18 +146,3 @@ class SimulatedDevice:
             if frame.caller is not None and sites.is_users(frame.caller.f_code):
                 return frame.spelling
         return self.frames[0].spelling if self.frames else ""
-
-
-def function_modes() -> list[Any]:
-    """The function modes of this thread, innermost last."""
-    return [torch._C._get_function_stack_at(i) for i in range(torch._C._len_torch_function_stack())]
-
-
-def set_function_modes(modes: list[Any]) -> None:
-    """Make ``modes`` the function modes of this thread."""
-    if function_modes() == modes:
-        return
-    while torch._C._len_torch_function_stack():
-        torch._C._pop_torch_function_stack()
-    for mode in modes:
-        torch._C._push_on_torch_function_stack(mode)

@@ -4,12 +4,16 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Iterable, Mapping
+from types import FrameType
 from typing import Any
 
 import torch
-from torch.overrides import TorchFunctionMode
+import torch.utils._device
+from torch.overrides import TorchFunctionMode, handle_torch_function
+from torch.utils._device import _device_constructors
 
-from syncscope.simcuda import bodies
+from syncscope.simcuda import bodies, generators, gradients
+from syncscope.simcuda import device as devices
 from syncscope.simcuda.device import SimulatedDevice
 from syncscope.simcuda.frames import Frame
 from syncscope.simcuda.listener import unheard
@@ -56,11 +60,15 @@ class Spoken:
 
     def plainly(self) -> Any:
         """Answer a call that means what it says, but for its ``device`` and ``pin_memory`` arguments."""
-        kwargs = self.kwargs
+        kwargs, args = self.kwargs, self.args
+        if torch.is_grad_enabled():
+            args = gradients.returning(args, self.frame)
         pinned = kwargs.get("pin_memory") and not self.frame.places_on_device
         if kwargs.get("device") is not None or "pin_memory" in kwargs:
             kwargs = self.placed()
-        result = self.run(*self.args, **kwargs)
+        if kwargs.get("generator") is not None and not bodies.is_torch_python(self.func):
+            generators.check(kwargs["generator"], self.frame.places_on_device)
+        result = self.run(*args, **kwargs)
         if pinned:
             PLACEMENT.pin(result)
         return result
@@ -93,12 +101,29 @@ class Face(TorchFunctionMode):
         kwargs: Mapping[str, Any] | None = None,
     ) -> Any:
         """Answer ``func`` as a machine with one GPU would."""
-        frame = Frame(func, args, kwargs or {}, caller=sys._getframe(1))
+        words = dict(kwargs) if kwargs else {}
+        if devices.active() is not self.device:
+            return func(*args, **words)  # a device that stands inside of this one answers
+        if _default_device() is not None and func in _device_constructors() and words.get("device") is None:
+            words["device"] = _default_device()
+        frame = Frame(func, args, words, caller=_caller(sys._getframe(1)))
         frames = self.device.frames
         frames.append(frame)
         try:
-            spoken = Spoken(self, func, args, dict(kwargs or {}), frame)
+            spoken = Spoken(self, func, args, words, frame)
             answer = self._spellings.get(func)
             return spoken.plainly() if answer is None else answer(spoken)
         finally:
             frames.pop()
+
+
+def _default_device() -> torch.device | None:
+    """What ``torch.set_default_device`` set: its own mode lies below this one, and comes too late."""
+    return torch.utils._device.CURRENT_DEVICE
+
+
+def _caller(frame: FrameType) -> FrameType | None:
+    """Who called the function: torch's functions in Python ask through two frames of their own."""
+    if frame.f_code is not handle_torch_function.__code__ or frame.f_back is None:
+        return frame
+    return frame.f_back.f_back

@@ -70,4 +70,5 @@ def _collect(value: object, found: list[Tensor]) -> None:
 def _spelled(func: Callable[..., Any]) -> str:
     """``Tensor.item``, ``torch.topk``."""
     name = str(resolve_name(func) or getattr(func, "__qualname__", None) or repr(func))
+    name = name.replace("_VariableFunctionsClass.", "torch.")
     return name.removeprefix("torch.") if name.startswith("torch.Tensor.") else name

@@ -6,6 +6,7 @@ import itertools
 import math
 import threading
 from collections.abc import Callable
+from functools import cache
 from typing import Any
 
 import torch
@@ -17,6 +18,7 @@ from syncscope.simcuda.places import CUDA, means_cuda
 
 _WAIT = Charge("wait", waits=1)
 _CUDA_TYPE = 1  # c10/core/DeviceType.h
+_TORCH_STREAM, _TORCH_EVENT = torch.Stream, torch.Event
 _ids = itertools.count(1)
 
 
@@ -153,14 +155,11 @@ class Event:
         return math.nan
 
 
+@cache
 def _event_class() -> type:
+    """A class that is both: a CPU build's ``torch.cuda.Event`` is no ``torch.Event``."""
     own = torch.cuda.Event
-    return own if issubclass(own, torch.Event) else _both_events(own)
-
-
-def _both_events(own: type) -> type:
-    """A CPU build's ``torch.cuda.Event`` is no ``torch.Event``: the class that is both."""
-    return type("Event", (own, torch.Event), {})
+    return own if issubclass(own, _TORCH_EVENT) else type("Event", (own, _TORCH_EVENT), {})
 
 
 def generic_stream(*args: Any, **kwargs: Any) -> torch.Stream:
@@ -182,7 +181,6 @@ def _means_cuda(args: tuple[Any, ...], kwargs: dict[str, Any]) -> bool:
     return device is None or bool(means_cuda(device))
 
 
-_TORCH_STREAM, _TORCH_EVENT = torch.Stream, torch.Event
 DEFAULT = Stream(stream_id=0)
 
 

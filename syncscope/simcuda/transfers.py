@@ -12,7 +12,7 @@ from syncscope.simcuda import device as devices
 from syncscope.simcuda.costs import table
 from syncscope.simcuda.face import Spoken
 from syncscope.simcuda.listener import unheard
-from syncscope.simcuda.placement import PLACEMENT
+from syncscope.simcuda.placement import PLACEMENT, parts
 from syncscope.simcuda.places import means_cuda
 from syncscope.simcuda.spellings import spelling
 
@@ -36,7 +36,13 @@ class Move:
 
 
 def moved(tensor: Tensor, move: Move) -> Tensor:
-    """``tensor`` after a crossing, which autograd makes in the other direction when it comes back."""
+    """``tensor`` after a crossing, which autograd makes in the other direction when it comes back.
+
+    Raises:
+        NotImplementedError: a meta tensor has no values; as PyTorch words it.
+    """
+    if tensor.is_meta:
+        raise NotImplementedError("Cannot copy out of meta tensor; no data!")
     differentiable = torch.is_grad_enabled() and tensor.requires_grad
     if differentiable and not torch._C._functorch.is_functorch_wrapped_tensor(tensor):
         return _Crossing.apply(tensor, move)  # type: ignore[no-any-return, no-untyped-call]
@@ -62,14 +68,18 @@ def _crossed(tensor: Tensor, move: Move) -> Tensor:
 
 
 def _charges(tensor: Tensor, move: Move) -> list[table.Charge]:
+    """One copy for each plain tensor that ``tensor`` is made of: a sparse one has several."""
+    charges = (_charge(part, move) for part in parts(tensor))
+    return [charge for charge in charges if charge is not None]
+
+
+def _charge(tensor: Tensor, move: Move) -> table.Charge | None:
     waits = not move.non_blocking
     if not move.cuda:
-        charge = table.fetch(tensor, waits)
-    else:
-        # A source that has to be made contiguous first is copied from a pageable temporary (Copy.cu).
-        pinned = PLACEMENT.is_pinned(tensor) and tensor.is_contiguous()
-        charge = table.upload(tensor, waits, pinned)
-    return [charge] if charge else []
+        return table.fetch(tensor, waits)
+    # A source that has to be made contiguous first is copied from a pageable temporary (Copy.cu).
+    pinned = PLACEMENT.is_pinned(tensor) and tensor.is_contiguous()
+    return table.upload(tensor, waits, pinned)
 
 
 class _Crossing(torch.autograd.Function):
@@ -104,7 +114,7 @@ def to(spoken: Spoken) -> Any:
         return spoken.run(*spoken.args, **spoken.kwargs)  # PyTorch's own message
     asked = _asked(rest, spoken.kwargs)
     if asked is None:
-        return spoken.run(*spoken.args, **spoken.kwargs)
+        return spoken.run_unheard(*spoken.args, **spoken.kwargs)  # to "meta": nothing is copied
     return _carried(spoken, tensor, asked)
 
 
@@ -212,25 +222,6 @@ def pin_memory(spoken: Spoken) -> Tensor:
         copy = tensor.clone()
     PLACEMENT.pin(copy)
     return copy  # type: ignore[no-any-return]
-
-
-@spelling(Tensor.__deepcopy__)
-def deepcopy(spoken: Spoken) -> Any:
-    """``copy.deepcopy(t)``: the storage is copied where it is."""
-    tensor = spoken.args[0]
-    result = spoken.run_unheard(*spoken.args, **spoken.kwargs)
-    if PLACEMENT.is_on(tensor) and not PLACEMENT.is_on(result):
-        PLACEMENT.put(result)
-        charge = table.device_copy(tensor)
-        spoken.device.charge([charge] if charge else [], why="a contiguous copy on the device (Copy.cu)")
-    return result
-
-
-@spelling(Tensor.__reduce_ex__)
-def reduce_ex(spoken: Spoken) -> Any:
-    """Pickling: the storage is fetched."""
-    _charge_fetch(spoken, spoken.args[0])
-    return spoken.run_unheard(*spoken.args, **spoken.kwargs)
 
 
 def _charge_fetch(spoken: Spoken, tensor: Tensor) -> None:

@@ -43,7 +43,7 @@ def attribute(owner: Any, name: str, answer: Any) -> Undo:
     return lambda: setattr(owner, name, before)
 
 
-def method(owner: type, name: str, answer: Callable[..., Any]) -> Undo:
+def method(owner: Any, name: str, answer: Callable[..., Any]) -> Undo:
     """Let ``owner.name`` be ``answer`` for watched threads: it is given torch's own method first."""
     own = getattr(owner, name)
 

@@ -3,8 +3,9 @@
 Each importer has its own modules, under names of its own in ``sys.modules`` (``syncscope_subject_1.scores``):
 dataclasses, pickle and relative imports find them there, and two files of one name never meet. The statement
 ``import scores`` is answered by the ``__import__`` in the module's own ``__builtins__``, also when a function
-runs it later; torch's ``torch/package/package_importer.py`` does the same. The function
-``importlib.import_module("scores")`` doesn't pass through it and finds no neighbours; its relative form does.
+runs it later; torch's ``torch/package/package_importer.py`` does the same. Two ways don't pass through it and
+find no neighbours: ``importlib.import_module("scores")``, though its relative form does, and an import that
+``torch.compile`` has to trace, at which it breaks the graph.
 """
 
 from __future__ import annotations

@@ -27,8 +27,8 @@ def test_the_extension_decides_the_format(
 @pytest.mark.parametrize(
     ("name", "message"),
     [
-        ("report.txt", "report.txt: no report has the extension '.txt'; use one of .csv .json .md"),
-        ("report", "report: no report has a name without an extension; use one of .csv .json .md"),
+        ("report.txt", "report.txt: no report has the extension '.txt'; use one of .csv .json .md .svg"),
+        ("report", "report: no report has a name without an extension; use one of .csv .json .md .svg"),
     ],
 )
 def test_an_unknown_extension_is_refused_in_one_line(name: str, message: str) -> None:

@@ -6,7 +6,8 @@ import torch
 from torch import Tensor
 
 from syncscope.simcuda import device as devices
-from syncscope.simcuda.costs.table import Call, Charge, cost, device_copy, fetch, is_on, upload
+from syncscope.simcuda.costs.layouts import is_dense, same_dense_layout
+from syncscope.simcuda.costs.table import Call, Charge, cost, device_copy, fetch, is_on, read, upload
 from syncscope.simcuda.frames import tensors
 from syncscope.simcuda.placement import PLACEMENT
 
@@ -38,31 +39,7 @@ def _on_device(target: Tensor, source: Tensor) -> Charge | None:
     same = target.data_ptr() == source.data_ptr() and target.stride() == source.stride()
     if same or target.dtype != source.dtype or target.is_conj() != source.is_conj():
         return None
-    return device_copy(source) if _same_dense_layout(target, source) else None
-
-
-def _same_dense_layout(target: Tensor, source: Tensor) -> bool:
-    if target.shape != source.shape and _squeezed(target)[0] != _squeezed(source)[0]:
-        return False
-    return _squeezed(target) == _squeezed(source) and _is_dense(target)
-
-
-def _squeezed(tensor: Tensor) -> tuple[list[int], list[int]]:
-    """Sizes and strides without the dimensions of size one, which don't matter."""
-    dims = [d for d in range(tensor.dim()) if tensor.shape[d] != 1]
-    return [tensor.shape[d] for d in dims], [tensor.stride(d) for d in dims]
-
-
-def _is_dense(tensor: Tensor) -> bool:
-    """Whether the elements lie side by side without gaps, in whatever order of dimensions."""
-    expected = 1
-    for stride, size in sorted(zip(tensor.stride(), tensor.shape, strict=True)):
-        if size == 1:
-            continue
-        if stride != expected:
-            return False
-        expected *= size
-    return True
+    return device_copy(source) if same_dense_layout(target, source) else None
 
 
 @cost(
@@ -78,7 +55,7 @@ def copies(call: Call) -> Charge | None:
     if converts or source.layout is not torch.strided:
         return None
     wanted = call["memory_format"]
-    keeps = wanted in (None, torch.preserve_format) and _is_dense(source)
+    keeps = wanted in (None, torch.preserve_format) and is_dense(source)
     return device_copy(source) if keeps or _has_format(source, wanted) else None
 
 
@@ -110,50 +87,16 @@ def _is_the_users(one: Tensor) -> bool:
 
 
 @cost(
-    "any",
-    "all",
-    why="of a single element the answer is that element, copied",
-    source="aten/src/ATen/native/ReduceOps.cpp, allany_impl",
-)
-def any_of_one(call: Call) -> Charge | None:
-    """One memcpy for a single element."""
-    return device_copy(call["self"]) if call["self"].numel() == 1 else None
-
-
-@cost(
     "fill_.Tensor",
-    why="the kernel takes the value from either side",
-    source="aten/src/ATen/native/Fill.cpp, fill_out",
+    why="a host tensor is filled with a number that the host reads; on the device one element is copied",
+    source="aten/src/ATen/native/Fill.cpp, fill_out, fill_",
     mixes=True,
 )
-def fill(call: Call) -> None:
-    """Nothing."""
-
-
-@cost(
-    "multinomial",
-    why="sampling with replacement copies the distribution",
-    source="aten/src/ATen/native/cuda/MultinomialKernel.cu, multinomial_with_replacement_kernel_impl",
-)
-def multinomial(call: Call) -> Charge | None:
-    """Two memcpys with replacement."""
-    return device_copy(call["self"], 2) if call["replacement"] else None
-
-
-@cost(
-    "index_copy.default",
-    "index_add.default",
-    "index_reduce.default",
-    "scatter.src",
-    "scatter.value",
-    "scatter.reduce",
-    "scatter.value_reduce",
-    "scatter_add.default",
-    "scatter_reduce.two",
-    why="the form that returns a new tensor copies the old one first",
-    source="aten/src/ATen/native/TensorAdvancedIndexing.cpp, index_copy_out, scatter_impl; cuda/Copy.cu",
-    instead="the in-place form on a tensor that isn't needed any more",
-)
-def written_copy(call: Call) -> Charge | None:
-    """One copy of the tensor that is written into."""
-    return device_copy(call["self"]) if _is_dense(call["self"]) else None
+def fill(call: Call) -> Charge | None:
+    """One read where a host tensor takes a device value."""
+    target, value = call["self"], call["value"]
+    if not is_on(value):
+        return None
+    if not is_on(target):
+        return read(value) if target.numel() else None
+    return copied(target, value.expand(target.shape), False) if target.numel() == 1 else None

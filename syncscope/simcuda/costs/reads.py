@@ -20,18 +20,6 @@ def local_scalar_dense(call: Call) -> Charge:
 
 
 @cost(
-    "equal",
-    why="the host learns whether two tensors are equal",
-    source="aten/src/ATen/native/cuda/Equal.cpp, cuda_equal",
-    instead="(a == b).all() stays on the device",
-)
-def equal(call: Call) -> Charge | None:
-    """One answer, where the shapes don't give it already."""
-    mine, other = call["self"], call["other"]
-    return read(mine) if mine.shape == other.shape and mine.numel() else None
-
-
-@cost(
     "masked_fill_.Tensor",
     "index_fill_.int_Tensor",
     "masked_fill.Tensor_out",

@@ -35,7 +35,9 @@ def stable_sort(call: Call) -> Charge | None:
 
 def copies_of_a_sort(values: Tensor, dim: int) -> int:
     """How many memcpys a sort of ``values`` along ``dim`` issues."""
-    length = values.shape[dim] if values.dim() else 1
+    if not values.dim():
+        return 1
+    length = values.shape[dim]
     if length > SMALL_SORT:
         return 1
     return 3 if values.dim() <= 1 else 2

@@ -1,0 +1,52 @@
+"""Which copies on the device are one memcpy: those between two dense blocks in the same order."""
+
+from __future__ import annotations
+
+import torch
+from torch import Tensor
+
+from syncscope.simcuda.costs.table import Charge, device_copy
+
+
+def same_dense_layout(target: Tensor, source: Tensor) -> bool:
+    """Whether copying ``source`` to ``target`` moves one dense block in the order it is in."""
+    return squeezed(target) == squeezed(source) and is_dense(target)
+
+
+def squeezed(tensor: Tensor) -> tuple[list[int], list[int]]:
+    """Sizes and strides without the dimensions of size one, which don't matter."""
+    dims = [d for d in range(tensor.dim()) if tensor.shape[d] != 1]
+    return [tensor.shape[d] for d in dims], [tensor.stride(d) for d in dims]
+
+
+def is_dense(tensor: Tensor) -> bool:
+    """Whether the elements lie side by side without gaps, in whatever order of dimensions."""
+    expected = 1
+    for stride, size in sorted(zip(tensor.stride(), tensor.shape, strict=True)):
+        if size == 1:
+            continue
+        if stride != expected:
+            return False
+        expected *= size
+    return True
+
+
+def by_columns(tensor: Tensor) -> bool:
+    """Whether a matrix, or a batch of them, is stored column by column, as LAPACK wants it."""
+    return tensor.dim() < 2 or bool(tensor.transpose(-2, -1).is_contiguous())
+
+
+def copy_to_columns(tensor: Tensor) -> Charge | None:
+    """The copy of a matrix into column order: a memcpy where it is in that order, else a kernel."""
+    return device_copy(tensor) if by_columns(tensor) else None
+
+
+def clone(tensor: Tensor) -> Charge | None:
+    """A copy that keeps the layout: a memcpy where the tensor is dense."""
+    dense = tensor.layout is torch.strided and is_dense(tensor)
+    return device_copy(tensor) if dense else None
+
+
+def charged(*charges: Charge | None) -> list[Charge]:
+    """The charges among some that may be none."""
+    return [charge for charge in charges if charge is not None]

@@ -1,0 +1,324 @@
+"""Linear algebra: copies into column order, and error checks that read back.
+
+Waits inside cuSOLVER and MAGMA aren't in PyTorch's hands and aren't here.
+"""
+
+from __future__ import annotations
+
+import torch
+from torch import Tensor
+
+from syncscope.simcuda.costs.layouts import by_columns, charged, clone, copy_to_columns
+from syncscope.simcuda.costs.table import Call, Charge, cost, device_copy, fetch, read
+
+_CHECK = "the host learns whether the factorisation failed"
+_ORDER = "the matrix is copied into column order: a memcpy where it is in that order already"
+_NO_CHECK = "the _ex form with check_errors=False doesn't read"
+
+
+def error_check(matrices: Tensor) -> list[Charge]:
+    """``info`` of every matrix is read as one flag; of a single one it is copied first (allany_impl)."""
+    one = matrices.shape[:-2].numel() == 1
+    return charged(_info(matrices) if one else None, read(matrices))
+
+
+def _info(matrices: Tensor) -> Charge:
+    return Charge("copy", dtod=1, shape=tuple(matrices.shape[:-2]), dtype="int32")
+
+
+@cost(
+    "_linalg_check_errors",
+    why=_CHECK,
+    source="aten/src/ATen/native/BatchLinearAlgebra.cpp, _linalg_check_errors",
+    instead=_NO_CHECK,
+    enters=True,
+)
+def check_errors(call: Call) -> None:
+    """Nothing of its own: any() and item() are heard."""
+
+
+@cost(
+    "linalg_lu_factor_ex",
+    why="without pivots the matrix is copied first; of a matrix that isn't square MAGMA waits for its queue",
+    source="aten/src/ATen/native/cuda/linalg/BatchLinearAlgebra.cpp, lu_factor; magma's queues",
+)
+def lu_factor_ex(call: Call) -> list[Charge]:
+    """A copy in column order, MAGMA's waits, and the check where it is asked for."""
+    matrices = call["A"]
+    square = matrices.shape[-1] == matrices.shape[-2]
+    waits = [] if square or not matrices.numel() else [Charge("wait", waits=3, note="MAGMA's queue")]
+    copied = copy_to_columns(matrices) if call["pivot"] else _unless_batched(matrices)
+    checks = error_check(matrices) if call["check_errors"] else []
+    return [*waits, *charged(copied), *checks]
+
+
+def _unless_batched(matrices: Tensor) -> Charge | None:
+    return device_copy(matrices) if matrices.dim() == 2 else None
+
+
+@cost(
+    "linalg_ldl_factor_ex",
+    "linalg_cholesky_ex",
+    "linalg_inv_ex",
+    why=_ORDER,
+    source="aten/src/ATen/native/BatchLinearAlgebra.cpp, linalg_cholesky_ex_out, linalg_inv_ex_out",
+)
+def factor_ex(call: Call) -> list[Charge]:
+    """A copy in column order, and the check where it is asked for."""
+    matrices = call["self" if "self" in call.operator.arguments else "A"]
+    copies = call.operator.name != "linalg_ldl_factor_ex" and _copied_by_columns(call, matrices)
+    checks = error_check(matrices) if call["check_errors"] else []
+    return [*charged(device_copy(matrices) if copies else None), *checks]
+
+
+def _copied_by_columns(call: Call, matrices: Tensor) -> bool:
+    upper = "upper" in call.operator.arguments and call["upper"]
+    return by_columns(matrices) and not upper
+
+
+@cost(
+    "_linalg_solve_ex",
+    why=_ORDER,
+    source="aten/src/ATen/native/BatchLinearAlgebra.cpp, _linalg_solve_ex_out, linalg_lu_solve_out",
+)
+def solve_ex(call: Call) -> list[Charge]:
+    """Both matrices in column order, a vector twice, and the check where it is asked for."""
+    matrices, right = call["A"], call["B"]
+    vector = right.dim() == 1 or (right.dim() == matrices.dim() - 1 and right.shape == matrices.shape[:-1])
+    copied = device_copy(right, 2 if right.dim() == 1 else 1) if vector else _right_side(right, call["left"])
+    checks = error_check(matrices) if call["check_errors"] else []
+    return [*charged(copy_to_columns(matrices), copied), *checks]
+
+
+def _right_side(right: Tensor, left: bool) -> Charge | None:
+    return copy_to_columns(right if left else right.transpose(-2, -1))
+
+
+@cost(
+    "linalg_lu_solve",
+    "linalg_solve_triangular",
+    "triangular_solve",
+    "_cholesky_solve_helper",
+    "cholesky_solve",
+    "linalg_ldl_solve",
+    why=_ORDER,
+    source="aten/src/ATen/native/BatchLinearAlgebra.cpp, linalg_lu_solve_out, linalg_solve_triangular_out",
+)
+def solve(call: Call) -> list[Charge]:
+    """The right side in column order; MAGMA's LDL solve waits for its queue."""
+    right = call["self" if "self" in call.operator.arguments and "B" not in call.operator.arguments else "B"]
+    waits = [Charge("wait", waits=1, note="MAGMA's queue")] if _is_ldl(call) and right.numel() else []
+    return [*charged(copy_to_columns(right)), *waits]
+
+
+def _is_ldl(call: Call) -> bool:
+    return call.operator.name == "linalg_ldl_solve"
+
+
+@cost(
+    "_linalg_det",
+    "_linalg_slogdet",
+    why="the matrix or its transpose is factored, whichever is in column order",
+    source="aten/src/ATen/native/BatchLinearAlgebra.cpp, _linalg_det_out, _linalg_slogdet_out",
+)
+def determinant(call: Call) -> Charge | None:
+    """A memcpy of a dense matrix."""
+    matrices = call["A"]
+    return device_copy(matrices) if matrices.is_contiguous() or by_columns(matrices) else None
+
+
+@cost(
+    "cholesky_inverse",
+    why="the factor is cloned into column order and the result copied back",
+    source="aten/src/ATen/native/BatchLinearAlgebra.cpp, cholesky_inverse_out; cuda/linalg, potri",
+)
+def cholesky_inverse(call: Call) -> list[Charge]:
+    """A matrix twice, a batch once; once more where it is in column order."""
+    matrices = call["self"]
+    times = 2 if matrices.shape[:-2].numel() == 1 else 1
+    in_order = by_columns(matrices) and not matrices.is_contiguous()
+    return charged(device_copy(matrices, times), device_copy(matrices) if in_order else None)
+
+
+@cost(
+    "geqrf",
+    "linalg_householder_product",
+    why=_ORDER,
+    source="aten/src/ATen/native/BatchLinearAlgebra.cpp, geqrf_out, linalg_householder_product_out",
+)
+def reflectors(call: Call) -> Charge | None:
+    """The matrix."""
+    return copy_to_columns(call[call.operator.arguments[0]])
+
+
+@cost(
+    "ormqr",
+    why=_ORDER,
+    source="aten/src/ATen/native/BatchLinearAlgebra.cpp, ormqr_out",
+)
+def ormqr(call: Call) -> Charge | None:
+    """The matrix that is multiplied."""
+    return copy_to_columns(call["other"])
+
+
+@cost(
+    "linalg_qr",
+    why="the matrix is copied into column order, and back where Q and R have other sizes",
+    source="aten/src/ATen/native/BatchLinearAlgebra.cpp, linalg_qr_out",
+)
+def qr(call: Call) -> list[Charge]:
+    """One or two memcpys of a matrix, by its order and its sizes."""
+    matrices = call["A"]
+    rows, columns = matrices.shape[-2:]
+    single = matrices.shape[:-2].numel() == 1
+    wide = call["mode"] != "r" and single and (rows < columns or (call["mode"] == "complete" and rows > columns))
+    return charged(copy_to_columns(matrices), device_copy(matrices) if wide else None)
+
+
+@cost(
+    "_linalg_eigh",
+    why=_CHECK,
+    source="aten/src/ATen/native/BatchLinearAlgebra.cpp, linalg_eigh_out",
+)
+def eigh(call: Call) -> list[Charge]:
+    """A copy in column order and the check, always."""
+    return [*charged(copy_to_columns(call["A"])), *error_check(call["A"])]
+
+
+@cost(
+    "linalg_eig",
+    "linalg_eigvals",
+    "_linalg_eigvals",
+    why="the host checks that the input is finite and that the computation succeeded",
+    source="aten/src/ATen/native/BatchLinearAlgebra.cpp, linalg_eig_out, linalg_eigvals_out",
+)
+def eig(call: Call) -> list[Charge]:
+    """Two reads, and for real vectors a third: whether a pair is complex."""
+    matrices = call["self"]
+    real_vectors = call.operator.name == "linalg_eig" and not matrices.is_complex()
+    reads = [read(matrices)] * (2 if real_vectors else 1)
+    if matrices.is_complex():
+        reads = reads[1:] if call.operator.name != "linalg_eig" else reads
+    return [*reads, *charged(device_copy(matrices)), *error_check(matrices)]
+
+
+@cost(
+    "_linalg_svd",
+    why="the default drivers fetch info to see whether another driver is needed, then it is checked",
+    source="aten/src/ATen/native/cuda/linalg/BatchLinearAlgebraLib.cpp, svd_cusolver; "
+    "BatchLinearAlgebra.cpp, _linalg_svd_out",
+    instead='driver="gesvd" reads once',
+)
+def svd(call: Call) -> list[Charge]:
+    """Copies in column order; two reads, one with gesvd."""
+    matrices = call["A"]
+    rows, columns = matrices.shape[-2:]
+    if call["driver"] == "gesvd":
+        turned = matrices.transpose(-2, -1) if rows < columns else matrices
+        return [*charged(copy_to_columns(turned)), *error_check(matrices)]
+    thin = call["compute_uv"] and not call["full_matrices"]
+    cut = device_copy(matrices) if thin and rows != columns and matrices.dim() == 2 else None
+    return [*charged(copy_to_columns(matrices), cut), _infos(matrices), *error_check(matrices)]
+
+
+def _infos(matrices: Tensor) -> Charge:
+    shape = tuple(matrices.shape[:-2])
+    return Charge("vector_read", dtoh=1, waits=1, shape=shape, dtype="int32", note="info, to choose a driver")
+
+
+@cost(
+    "linalg_lstsq",
+    why=_CHECK,
+    source="aten/src/ATen/native/BatchLinearAlgebra.cpp, linalg_lstsq_out",
+)
+def lstsq(call: Call) -> list[Charge]:
+    """Both sides in column order, and the check."""
+    sides = charged(copy_to_columns(call["self"]), copy_to_columns(call["b"]))
+    return [*sides, *error_check(call["self"])]
+
+
+_DEGREES = ((5.978858893805233e-04, 1), (5.116619363445086e-02, 3), (5.800524627688768e-01, 5))
+_DEGREES_DOUBLE = ((2.220446049250313e-16, 1), (2.580956802971767e-08, 1), (3.397168839976962e-04, 3),
+                   (4.991228871115323e-02, 5))  # fmt: skip
+
+
+@cost(
+    "linalg_matrix_exp",
+    why="the norm decides the degree of the polynomial, so the host fetches it; coefficients go up",
+    source="aten/src/ATen/native/LinearAlgebra.cpp, mexp, linalg_matrix_exp",
+)
+def matrix_exp(call: Call) -> list[Charge]:
+    """By the norm of the matrix; a batch is sorted into degrees."""
+    matrices = call["self"]
+    if not matrices.numel() or matrices.shape[-1] == 1:
+        return []
+    if matrices.shape[:-2].numel() > 1:
+        return _of_a_batch(matrices)
+    norm = _largest_norm(matrices)
+    fetched = fetch(matrices[..., 0, 0].reshape(()))
+    return charged(fetched, *_polynomial(matrices, norm))
+
+
+def _largest_norm(matrices: Tensor) -> float:
+    from syncscope.simcuda.listener import unheard
+
+    with unheard():
+        return float(matrices.detach().abs().sum(-2).max())
+
+
+def _squarings(norm: float, matrices: Tensor) -> int:
+    import math
+
+    limit = 3.010066362817634 if matrices.dtype is torch.float32 else 1.090863719290036
+    return max(0, math.ceil(math.log2(norm / limit))) if norm > 0 else 0
+
+
+def _polynomial(matrices: Tensor, norm: float) -> list[Charge | None]:
+    double = matrices.dtype in (torch.float64, torch.complex128)
+    for limit, coefficients in _DEGREES_DOUBLE if double else _DEGREES:
+        if norm < limit:
+            return [_coefficients(coefficients), device_copy(matrices, 2)]
+    if norm < (2.996158913811580e-01 if double else 1.461661507209034):
+        return [_coefficients(2), device_copy(matrices, 2)]
+    copies = device_copy(matrices, 9 + _squarings(norm, matrices))
+    return [_coefficients(3), copies, read(matrices), read(matrices)]
+
+
+def _of_a_batch(matrices: Tensor) -> list[Charge]:
+    copies = device_copy(matrices, 9 + _squarings(_largest_norm(matrices), matrices))
+    return charged(_coefficients(1), copies, read(matrices), _infos(matrices))
+
+
+def _coefficients(times: int) -> Charge:
+    return Charge("upload", htod=times, waits=times, note="coefficients of the polynomial")
+
+
+@cost(
+    "addmm",
+    "addmv",
+    "addbmm",
+    "baddbmm",
+    why="the matrix that is added is copied into the result first",
+    source="aten/src/ATen/native/cuda/Blas.cpp, addmm_out_cuda_impl, addmv_out_cuda, baddbmm_out_cuda_impl",
+)
+def added(call: Call) -> Charge | None:
+    """A memcpy of an input of the result's own shape and order, in single or double precision."""
+    base = call["self"]
+    left, right = call[call.operator.arguments[1]], call[call.operator.arguments[2]]
+    shape = _product_shape(call.operator.name, left, right)
+    if call["beta"] == 0 or tuple(base.shape) != shape or not base.is_contiguous():
+        return None
+    return None if _uses_lt(call, base) else clone(base)
+
+
+def _product_shape(name: str, left: Tensor, right: Tensor) -> tuple[int, ...]:
+    if name == "addmv":
+        return (left.shape[0],)
+    if name == "baddbmm":
+        return (left.shape[0], left.shape[1], right.shape[2])
+    return (left.shape[-2], right.shape[-1])
+
+
+def _uses_lt(call: Call, base: Tensor) -> bool:
+    """cuBLASLt takes the bias of a half-precision product as an operand of its own (Blas.cpp)."""
+    return call.operator.name == "addmm" and base.dtype in (torch.float16, torch.bfloat16)

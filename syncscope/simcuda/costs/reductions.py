@@ -1,0 +1,75 @@
+"""Reductions and scans: of a single element they are a copy."""
+
+from __future__ import annotations
+
+from syncscope.simcuda.costs.layouts import charged
+from syncscope.simcuda.costs.table import Call, Charge, cost, device_copy, read
+
+
+@cost(
+    "any",
+    "all",
+    why="of a single element the answer is that element, copied",
+    source="aten/src/ATen/native/ReduceOps.cpp, allany_impl",
+)
+def any_of_one(call: Call) -> Charge | None:
+    """One memcpy for a single element."""
+    return device_copy(call["self"]) if call["self"].numel() == 1 else None
+
+
+@cost(
+    "cumsum",
+    "cumprod",
+    "cummax",
+    "cummin",
+    "logcumsumexp",
+    "max.dim",
+    "min.dim",
+    "mode",
+    "kthvalue",
+    why="of a 0-dim tensor the result is that element, copied",
+    source="aten/src/ATen/native/ReduceOps.cpp, impl_func_cum_ops; TensorCompare.cpp, max_out; "
+    "cuda/Sorting.cpp, kthvalue_out_impl_cuda",
+)
+def along_a_dimension(call: Call) -> Charge | None:
+    """One memcpy of a 0-dim tensor."""
+    converts = "dtype" in call.operator.arguments and call["dtype"] not in (None, call["self"].dtype)
+    return device_copy(call["self"]) if call["self"].dim() == 0 and not converts else None
+
+
+@cost(
+    "equal",
+    why="the host learns whether two tensors are equal",
+    source="aten/src/ATen/native/cuda/Equal.cpp, cuda_equal; ReduceOps.cpp, allany_impl",
+    instead="(a == b).all() stays on the device",
+)
+def equal(call: Call) -> list[Charge]:
+    """One answer, where shapes and storages don't give it already."""
+    mine, other = call["self"], call["other"]
+    same = mine.data_ptr() == other.data_ptr() and mine.stride() == other.stride()
+    if mine.shape != other.shape or not mine.numel() or (same and mine.dtype == other.dtype):
+        return []
+    return charged(device_copy(mine) if mine.numel() == 1 else None, read(mine))
+
+
+@cost(
+    "pow.Tensor_Scalar",
+    why="the first power is a copy",
+    source="aten/src/ATen/native/Pow.cpp, pow_Tensor_Scalar_out",
+)
+def first_power(call: Call) -> Charge | None:
+    """One memcpy for the exponent 1."""
+    base = call["self"]
+    return device_copy(base) if call["exponent"] == 1 and base.is_contiguous() else None
+
+
+@cost(
+    "flip",
+    why="along no dimension it is a copy",
+    source="aten/src/ATen/native/TensorTransformations.cpp, flip",
+)
+def flip(call: Call) -> Charge | None:
+    """One memcpy where nothing is turned round."""
+    values = call["self"]
+    turned = any(values.dim() and values.shape[d] > 1 for d in call["dims"])
+    return device_copy(values) if not turned and values.is_contiguous() else None

@@ -1,0 +1,46 @@
+"""Writing at indices into a new tensor: the old one is copied first."""
+
+from __future__ import annotations
+
+from syncscope.simcuda.costs.layouts import clone
+from syncscope.simcuda.costs.table import Call, Charge, cost, device_copy
+
+
+@cost(
+    "index_copy.default",
+    "index_add.default",
+    "index_reduce.default",
+    "scatter.src",
+    "scatter.value",
+    "scatter.reduce",
+    "scatter.value_reduce",
+    "scatter_add.default",
+    why="the form that returns a new tensor copies the old one first",
+    source="aten/src/ATen/native/TensorAdvancedIndexing.cpp, index_copy_out, scatter_impl; cuda/Copy.cu",
+    instead="the in-place form on a tensor that isn't needed any more",
+)
+def written_copy(call: Call) -> Charge | None:
+    """One copy of the tensor that is written into."""
+    return clone(call["self"])
+
+
+@cost(
+    "scatter_reduce.two",
+    why="the form that returns a new tensor copies the old one, and once more inside",
+    source="aten/src/ATen/native/TensorAdvancedIndexing.cpp, scatter_impl, scatter_reduce_two",
+    instead="scatter_reduce_ on a tensor that isn't needed any more",
+)
+def scatter_reduce(call: Call) -> list[Charge]:
+    """Two copies of the tensor that is written into."""
+    once = clone(call["self"])
+    return [once, once] if once else []
+
+
+@cost(
+    "multinomial",
+    why="sampling with replacement copies the distribution",
+    source="aten/src/ATen/native/cuda/MultinomialKernel.cu, multinomial_with_replacement_kernel_impl",
+)
+def multinomial(call: Call) -> Charge | None:
+    """Two memcpys with replacement."""
+    return device_copy(call["self"], 2) if call["replacement"] else None

@@ -1,0 +1,54 @@
+"""Gradients of host tensors that are used beside device tensors: they come back over the border."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from syncscope.simcuda import device as devices
+from syncscope.simcuda.costs import table
+from syncscope.simcuda.frames import Frame
+from syncscope.simcuda.listener import unheard
+from syncscope.simcuda.placement import PLACEMENT
+
+_WHY = "the gradient of a 0-dim host tensor is made on the device, and fetched (autograd/engine.cpp, validate_outputs)"
+
+
+def returning(args: tuple[Any, ...], frame: Frame) -> tuple[Any, ...]:
+    """``args`` with 0-dim host tensors that want a gradient, beside device tensors, made to fetch it."""
+    if any(_is_host_scalar(value) for value in args) and frame.inputs_on_device:
+        return tuple(_Fetching.apply(value) if _is_host_scalar(value) else value for value in args)  # type: ignore[no-untyped-call]
+    return args
+
+
+def _is_host_scalar(value: object) -> bool:
+    return (
+        isinstance(value, Tensor)
+        and value.requires_grad
+        and value.dim() == 0
+        and value.device.type == "cpu"
+        and not torch._C._functorch.is_functorch_wrapped_tensor(value)
+        and not PLACEMENT.is_on(value)
+    )
+
+
+class _Fetching(torch.autograd.Function):
+    """The tensor itself; its gradient is fetched from the device."""
+
+    @staticmethod
+    def forward(ctx: Any, tensor: Tensor) -> Tensor:
+        return tensor.view_as(tensor)
+
+    @staticmethod
+    def backward(ctx: Any, gradient: Tensor) -> Tensor:  # type: ignore[override]
+        if not PLACEMENT.is_on(gradient):
+            return gradient
+        with unheard():
+            fetched = gradient.clone()
+        device = devices.active()
+        charge = table.fetch(gradient)
+        if device is not None and charge is not None:
+            device.charge([charge], op="aten::_to_copy", why=_WHY)
+        return fetched

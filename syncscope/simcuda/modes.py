@@ -1,0 +1,53 @@
+"""The mode stacks of a thread: what code that breaks off may leave changed."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import torch
+import torch.utils._device
+from torch.utils._python_dispatch import _pop_mode, _push_mode
+
+
+@dataclass(frozen=True)
+class Modes:
+    """A thread's modes, innermost last, and its default device."""
+
+    function: tuple[Any, ...]
+    dispatch: tuple[Any, ...]
+    default_device: torch.device | None
+    device_context: Any
+
+
+def current() -> Modes:
+    """The modes of this thread as they are now."""
+    return Modes(_function_modes(), _dispatch_modes(), torch.utils._device.CURRENT_DEVICE, _device_context())
+
+
+def restore(wanted: Modes) -> None:
+    """Make ``wanted`` the modes of this thread."""
+    if _function_modes() != wanted.function:
+        while torch._C._len_torch_function_stack():
+            torch._C._pop_torch_function_stack()
+        for mode in wanted.function:
+            torch._C._push_on_torch_function_stack(mode)
+    if _dispatch_modes() != wanted.dispatch:
+        while torch._C._len_torch_dispatch_stack():
+            _pop_mode()
+        for mode in wanted.dispatch:
+            _push_mode(mode)
+    torch.utils._device.CURRENT_DEVICE = wanted.default_device
+    torch._GLOBAL_DEVICE_CONTEXT.device_context = wanted.device_context
+
+
+def _function_modes() -> tuple[Any, ...]:
+    return tuple(torch._C._get_function_stack_at(i) for i in range(torch._C._len_torch_function_stack()))
+
+
+def _dispatch_modes() -> tuple[Any, ...]:
+    return tuple(torch._C._get_dispatch_stack_at(i) for i in range(torch._C._len_torch_dispatch_stack()))
+
+
+def _device_context() -> Any:
+    return getattr(torch._GLOBAL_DEVICE_CONTEXT, "device_context", None)

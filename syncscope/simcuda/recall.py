@@ -1,0 +1,55 @@
+"""Python that PyTorch calls back in the middle of an operator, or in a thread of its own.
+
+While a function mode answers a call it is off, so a hook for saved tensors, which runs inside of operators,
+would see plain CPU tensors; the thread of a DataLoader that pins memory would see no GPU.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import torch
+from torch.autograd.graph import saved_tensors_hooks
+from torch.utils.data._utils import pin_memory
+
+from syncscope.simcuda import device as devices
+from syncscope.simcuda import watched
+
+Own = Callable[..., Any]
+
+
+def show() -> watched.Undo:
+    """Let such functions see the device, if they were given by a thread that it watches."""
+    undo = [
+        watched.method(saved_tensors_hooks, "__enter__", enter_hooks),
+        watched.module(pin_memory, {"_pin_memory_loop": pin_loop}),
+    ]
+    return lambda: [back() for back in undo]
+
+
+_torch_pin_loop = pin_memory._pin_memory_loop
+
+
+def pin_loop(*args: Any) -> None:
+    """The thread of a DataLoader that pins memory: it touches nothing but host memory, so nothing is told."""
+    with devices.SimulatedDevice(lambda event: None):
+        _torch_pin_loop(*args)
+
+
+def enter_hooks(own: Own, self: saved_tensors_hooks) -> None:
+    """``with saved_tensors_hooks(pack, unpack)``."""
+    torch._C._autograd._push_saved_tensors_default_hooks(_seeing(self.pack_hook), _seeing(self.unpack_hook))
+
+
+def _seeing(function: Callable[..., Any]) -> Callable[..., Any]:
+    """``function`` with the device in sight, wherever it is called from in its thread."""
+
+    def called(*args: Any) -> Any:
+        device = devices.active()
+        if device is None or device.is_in_sight():
+            return function(*args)
+        with device.in_sight():
+            return function(*args)
+
+    return called

@@ -1,0 +1,228 @@
+"""Old against new, end to end, on a simulated device."""
+
+import re
+from textwrap import dedent
+
+import pytest
+import torch
+
+from syncscope.comparison.calls import CallFailed
+from syncscope.comparison.run import Plan, UnusableDevice, compare
+from syncscope.observe.families import UnknownFamily
+from syncscope.subjects.cases import sweep_of
+from syncscope.subjects.inputs import chosen_workload
+from syncscope.subjects.loader import load_pair
+
+INPUTS = """
+def make_inputs(n, device, seed=0):
+    values = torch.rand(n, 4, generator=torch.Generator().manual_seed(seed))
+    return (values.to(device),)
+"""
+
+
+@pytest.fixture
+def compared(tmp_path):
+    def run(old, new, calls=2, sweep=(("n", (4, 8, 12)),), inputs=INPUTS, **plan):
+        for name, code in (("old", old), ("new", new)):
+            (tmp_path / f"{name}.py").write_text("import torch\n" + dedent(inputs) + dedent(code))
+        subjects = load_pair(str(tmp_path / "old.py"), str(tmp_path / "new.py"))
+        cases = sweep_of(sweep)
+        workload = chosen_workload(*subjects, cases)
+        return compare(*subjects, Plan(cases, workload, calls=calls, device="sim", **plan))
+
+    return run
+
+
+READS = """
+    def total(x):
+        return [row.sum().item() for row in x]
+"""
+READS_ONCE = """
+    def total(x):
+        return x.sum(1).tolist()
+"""
+
+
+def test_reads_that_grow_with_the_data_against_one(compared):
+    result = compared(READS, READS_ONCE)
+    assert [case.old.counts.scalar_reads for case in result.cases] == [8, 16, 24]
+    assert [case.new.counts.vector_reads for case in result.cases] == [2, 2, 2]
+    assert result.growth["old"]["scalar_reads"].text == "n"
+    assert result.growth["new"]["waits"].text == "1"
+    (old,) = [site for site in result.sites if site.subject == "old"]
+    assert (old.text, old.kind, old.api) == (
+        "return [row.sum().item() for row in x]", "scalar_read", "Tensor.item",
+    )  # fmt: skip
+    assert [str(each) for each in old.per_case] == ["4", "8", "12"]
+
+
+def test_outputs_that_differ_are_a_finding_with_where_and_how_much(compared):
+    result = compared(
+        "def f(x):\n    return x", "def f(x):\n    y = x.clone()\n    y[1, 2] += 1\n    return y"
+    )
+    assert not result.equal
+    (difference,) = result.cases[0].parity.differences
+    assert (difference.what, difference.count, difference.numel) == ("values", 1, 16)
+    assert difference.first == [[1, 2]]
+    assert difference.largest == pytest.approx(1.0)
+
+
+def test_an_output_on_the_host_differs_from_one_on_the_device(compared):
+    result = compared("def f(x):\n    return x * 1", "def f(x):\n    return (x * 1).cpu()")
+    (difference,) = result.cases[0].parity.differences
+    assert (difference.what, difference.old, difference.new) == ("device", "cuda:0", "cpu")
+
+
+def test_counts_that_the_input_decides_are_a_range_and_name_the_lines(compared):
+    branching = """
+    def total(x):
+        if x.shape[0] > 4:
+            return x.sum().item()
+        return 0.0
+    """
+    result = compared(branching, branching)
+    law = result.growth["old"]["scalar_reads"]
+    line = (3 + INPUTS.count("\n") + 1) + 1
+    assert re.fullmatch(rf"0 \(\+1 where line {line} runs\)", law.text), law.text
+    (branch, other) = [branch for branch in result.branches if branch.subject == "old"]
+    assert (branch.ran, branch.inputs, other.ran) == (2, 3, 1)
+
+
+def test_seeds_that_need_different_counts_are_a_range(compared):
+    by_seed = """
+    def total(x):
+        return x.sum().item() if x.shape[0] > 3 else None
+    """
+    inputs = """
+    def make_inputs(n, device, seed=0):
+        return (torch.ones(n - seed, 4).to(device),)
+    """
+    result = compared(by_seed, by_seed, sweep=(("n", (4, 5)),), seeds=(0, 1), inputs=inputs)
+    assert [str(case.old.per_call["scalar_reads"]) for case in result.cases] == ["0 to 1", "1"]
+    assert [case.old.calls for case in result.cases] == [4, 4]
+
+
+def test_lines_that_ran_for_no_input_are_named(compared):
+    never = """
+    def f(x):
+        if x.shape[0] > 100:
+            return x.sum().item()
+        return 0
+    """
+    result = compared(never, never)
+    assert any("ran for no input: nothing is known of them" in note for note in result.notes)
+
+
+def test_a_generator_is_run_to_its_end(compared):
+    lazy = "def f(x):\n    for row in x:\n        yield row.sum().item()"
+    result = compared(lazy, READS_ONCE)
+    assert [case.old.counts.scalar_reads for case in result.cases] == [8, 16, 24]
+
+
+def test_a_counted_operator_of_ones_own(compared):
+    result = compared("def f(x):\n    return x.cumsum(0)", "def f(x):\n    return x.cumsum(0)", families=("cumsum",))
+    assert [case.old.counts.launches["cumsum"] for case in result.cases] == [2, 2, 2]
+    assert result.cases[0].old.aten["cumsum"] == 2
+
+
+def test_an_operator_that_is_never_launched_is_refused_rather_than_counted_as_zero(compared):
+    with pytest.raises(UnknownFamily, match=r"^count: aten::linear is made of other operators"):
+        compared(READS, READS, families=("linear",))
+    with pytest.raises(UnknownFamily, match=r"^count: ATen has no operator 'cumsun': did you mean cumsum"):
+        compared(READS, READS, families=("cumsun",))
+
+
+def test_a_custom_operator_is_unknown_never_zero(compared):
+    custom = """
+    if not hasattr(torch.ops.syncscope_tests, "twice"):
+        @torch.library.custom_op("syncscope_tests::twice", mutates_args=())
+        def twice(x: torch.Tensor) -> torch.Tensor:
+            return x * 2
+
+    def f(x):
+        return torch.ops.syncscope_tests.twice(x)
+    """
+    result = compared("def f(x):\n    return x * 2", custom)
+    assert [case.new.counts.unknown_ops for case in result.cases] == [2, 2, 2]
+    assert result.grew == ["unknown operators"]
+    (site,) = [site for site in result.sites if site.kind == "unknown"]
+    assert (site.op, site.text) == ("syncscope_tests::twice", "return torch.ops.syncscope_tests.twice(x)")
+
+
+def test_a_subject_that_raises_says_which_for_which_case_and_where(compared):
+    failing = """
+    def f(x):
+        if x.shape[0] == 8:
+            raise ValueError("no such size")
+        return x
+    """
+    with pytest.raises(CallFailed) as caught:
+        compared("def f(x):\n    return x", failing)
+    first, *frames = str(caught.value).splitlines()
+    assert re.fullmatch(
+        r"new \(.*new\.py\) failed for n=8: ValueError: no such size \(.*new\.py:\d+\)", first
+    ), first
+    assert re.fullmatch(r'  .*new\.py:\d+ in f: raise ValueError\("no such size"\)', frames[-1]), frames
+    assert not any("syncscope/" in frame for frame in frames)
+
+
+def test_a_gpu_that_is_not_there_is_said_before_anything_runs(compared):
+    if torch.cuda.is_available():
+        pytest.skip("there is a GPU")
+    with pytest.raises(UnusableDevice, match="^device: torch finds no CUDA GPU on this machine"):
+        compared(READS, READS)  # the fixture's own device is sim
+        from syncscope.comparison.run import resolved
+
+        resolved("cuda")
+
+
+def stacks():
+    return (
+        torch._C._len_torch_function_stack(),
+        torch._C._len_torch_dispatch_stack(),
+        torch._C._dispatch_tls_local_include_set(),
+        torch.Tensor.item,
+        {name: getattr(torch.cuda, name) for name in dir(torch.cuda)},
+    )
+
+
+LEAVES_THINGS_BEHIND = """
+from contextlib import suppress
+from torch.utils._python_dispatch import TorchDispatchMode
+
+class Mode(TorchDispatchMode):
+    def __torch_dispatch__(self, func, types, args=(), kwargs=None):
+        return func(*args, **(kwargs or {}))
+
+def _half_way():
+    with suppress(RuntimeError):  # when it is closed, its modes are off the stack already
+        with torch.device("cpu"), Mode():
+            yield 1
+
+KEPT = []
+
+def f(x):
+    KEPT.append(_half_way())
+    next(KEPT[-1])
+    ENDING
+"""
+
+
+@pytest.mark.parametrize(
+    ("ending", "raised"),
+    [
+        ("raise ValueError('no')", CallFailed),
+        ("raise SystemExit(3)", CallFailed),
+        ("raise KeyboardInterrupt", KeyboardInterrupt),
+        ("return x", None),
+    ],
+)
+def test_whatever_ends_a_subject_nothing_stays_patched(compared, ending, raised):
+    before = stacks()
+    code = LEAVES_THINGS_BEHIND.replace("ENDING", ending)
+    if raised is None:
+        compared(code, code)
+    else:
+        with pytest.raises(raised):
+            compared(code, code)
+    assert stacks() == before
