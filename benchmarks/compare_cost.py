@@ -28,12 +28,14 @@ for subject in map(load, sys.argv[1:]):
 
 
 def seconds(*command: str) -> float:
+    """The wall time of one whole process."""
     start = time.perf_counter()
     subprocess.run([sys.executable, *command], cwd=ROOT, check=True, capture_output=True)
     return time.perf_counter() - start
 
 
 def main(runs: int = 3) -> None:
+    """Time both in turn and print the ratio of the smallest."""
     bare, whole = [], []
     for _ in range(runs):
         bare.append(seconds("-c", BARE, *SUBJECTS))

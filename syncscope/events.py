@@ -77,7 +77,7 @@ _KIND_OF = {
 
 
 def figure(event: Event, name: str) -> int:
-    """What ``event`` adds to the count ``name``: one of ``COUNT_NAMES``, or ``launches.topk`` for a family."""
+    """What ``event`` adds to the count ``name``: one of ``COUNT_NAMES``, or ``launches.topk``."""
     if name in _KIND_OF:
         return int(event.kind == _KIND_OF[name])
     if name == "memcpy":

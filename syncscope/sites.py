@@ -55,7 +55,7 @@ def _skipped_folders() -> tuple[str, ...]:
     return tuple(folders)
 
 
-@functools.lru_cache(maxsize=None)
+@functools.cache
 def is_users(code: CodeType) -> bool:
     """Whether ``code`` is the user's own, not torch's, the tool's or the test runner's."""
     return not code.co_filename.startswith(_skipped_folders())

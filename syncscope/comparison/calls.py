@@ -25,7 +25,9 @@ if TYPE_CHECKING:
 class CallFailed(Unusable):
     """A subject raised on a call. One line says which, for which case, and why; the user's frames follow."""
 
-    def __init__(self, subject: Subject, side: Side, case: Mapping[str, SweepValue], error: BaseException) -> None:
+    def __init__(
+        self, subject: Subject, side: Side, case: Mapping[str, SweepValue], error: BaseException
+    ) -> None:
         """Tell what ``error`` was."""
         place = ", ".join(f"{name}={value}" for name, value in case.items()) or "its only case"
         super().__init__(f"{side} ({subject.label}) failed for {place}: {subject.describe(error)}")

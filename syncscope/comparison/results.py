@@ -71,8 +71,8 @@ class Difference:
 
     ``path`` names the place in nested outputs (``[0]['mask']``); ``what`` is ``values``, ``shape``,
     ``dtype``, ``device``, ``type`` (of a tensor its layout too), ``keys``, ``length``, ``count`` (of True
-    values, against the number promised) or ``uncomparable`` (``new`` says why). For values: ``count`` of ``numel`` elements
-    differ, first at ``first`` (up to five indices), by at most ``largest``.
+    values, against the number promised) or ``uncomparable`` (``new`` says why). For values:
+    ``count`` of ``numel`` elements differ, first at ``first`` (up to five indices), by at most ``largest``.
     """
 
     path: str
@@ -220,7 +220,7 @@ class Comparison:
 
     @property
     def grew(self) -> list[str]:
-        """What is more in new than in old in some case: waits, copies across the border, unknown operators."""
+        """What is more in new than in old in some case: waits, copies across, unknown operators."""
         watched: dict[str, Callable[[Counts], int]] = {
             "waits": lambda counts: counts.waits,
             "copies between host and device": lambda counts: counts.dtoh + counts.htod,
@@ -260,7 +260,8 @@ def decode(text: bytes) -> Comparison:
 def write_whole(path: Path, content: bytes) -> None:
     """Write ``content`` to ``path`` whole or not at all: a temporary file beside it, then a rename.
 
-    A link's target is written, not the link; what is no regular file (a pipe, a terminal) is written to as it is.
+    A link's target is written, not the link; what is no regular file (a pipe, a terminal) is written to as
+    it is.
 
     Raises:
         OSError: the folder is missing or not writable, or the disk is full; ``path`` is then unchanged.

@@ -29,4 +29,6 @@ def retained_differences(runner: Runner, seed: int, mask: Any) -> list[Differenc
     if kept == promised:
         return []
     what = f"{promised} True values by compute_retained_tokens_count"
-    return [Difference(f"{runner.side}'s mask", "count", old=what, new=f"{kept} True values", numel=mask.numel())]
+    return [
+        Difference(f"{runner.side}'s mask", "count", old=what, new=f"{kept} True values", numel=mask.numel())
+    ]

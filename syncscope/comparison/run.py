@@ -221,4 +221,3 @@ def _notes(subject: Subject, side: Side, cases: whereabouts.Cases) -> list[str]:
 def _lines(lines: tuple[int, int]) -> str:
     first, last = lines
     return f"line {first}" if first == last else f"lines {first}-{last}"
-

@@ -25,7 +25,7 @@ class Values:
 
 @dataclass(frozen=True)
 class Plant:
-    """One spelling, and the events that it has to cause: ``scalar``, ``vector`` and ``size`` reads, uploads."""
+    """One spelling, and the events it has to cause: ``scalar``, ``vector`` and ``size`` reads, uploads."""
 
     spelling: str
     code: Callable[[Values], object]
@@ -54,13 +54,13 @@ class Finding:
         return self.seen == self.plant.expected and not self.error
 
 
-def _branch(condition: Tensor) -> bool:
+def _branch(condition: Tensor) -> str:
     if condition:
-        return True
-    return False
+        return "taken"
+    return "not taken"
 
 
-def _write(target: Tensor, index: Any, value: object) -> None:
+def _write(target: Tensor, index: Any, value: float) -> None:
     target[index] = value
 
 
@@ -81,11 +81,11 @@ PLANTS = (
     Plant("if t:", lambda v: _branch(v.number > 1), scalar=1),
     Plant("a or b", lambda v: v.number > 5 or v.number > 1, scalar=1),
     Plant("assert t", lambda v: _branch((v.vector > 0).all()), scalar=1),
-    Plant("range(t)", lambda v: range(v.index), scalar=1),  # type: ignore[arg-type]
-    Plant("list[t]", lambda v: [0, 1, 2][v.index], scalar=1),  # type: ignore[call-overload]
+    Plant("range(t)", lambda v: range(v.index), scalar=1),
+    Plant("list[t]", lambda v: [0, 1, 2][v.index], scalar=1),
     Plant("x[t]", lambda v: v.vector[v.index], scalar=1),
     Plant("x[:t]", lambda v: v.vector[: v.index], scalar=1),
-    Plant("x.topk(t)", lambda v: v.vector.topk(v.index), scalar=1),  # type: ignore[call-overload]
+    Plant("x.topk(t)", lambda v: v.vector.topk(v.index), scalar=1),  # type: ignore[arg-type]
     Plant("math.sqrt(t)", lambda v: math.sqrt(v.number), scalar=1),
     Plant("max(a, b)", lambda v: max(v.number, v.index), scalar=1),
     Plant("1.0 in x", lambda v: 1.0 in v.vector, scalar=1),

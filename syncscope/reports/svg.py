@@ -14,6 +14,8 @@ _COLUMNS = 110
 
 def render(comparison: Comparison) -> str:
     """The report as it stands in a terminal of 110 columns, as SVG."""
-    console = Console(record=True, width=_COLUMNS, file=io.StringIO(), force_terminal=True, color_system="truecolor")
+    console = Console(
+        record=True, width=_COLUMNS, file=io.StringIO(), force_terminal=True, color_system="truecolor"
+    )
     print_comparison(comparison, console)
     return console.export_svg(title=f"syncscope: {comparison.old.label} → {comparison.new.label}")

@@ -16,6 +16,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
+from syncscope.simcuda import detours, mixing
 from syncscope.simcuda import device as devices
 from syncscope.simcuda.costs import table
 from syncscope.simcuda.frames import Frame, tensors
@@ -125,15 +126,21 @@ class _Hearing:
 
     def _on_device(self, inputs: list[Tensor]) -> Any:
         entry = table.entry(self.op)
-        if entry is None or not entry.mixes:
-            self._check_devices(inputs)
+        if len(inputs) > 1 and (entry is None or not entry.mixes):
+            mixing.refuse_two_devices(self.op, self.args, self.kwargs)
         charges = self._charges_before(entry)
-        result = self._entered() if self._is_made_of_others(entry) else self._quietly()
+        result = self._run(entry)
         if entry is not None and entry.after:
             charges = entry.charges(table.Call(self.op, self.args, self.kwargs, result))
         self._place(result)
         self._report(entry, charges)
         return result
+
+    def _run(self, entry: table.Entry | None) -> Any:
+        if entry is not None and entry.stand_in is not None:
+            with _Keys(_included().remove(_KEY), _excluded()):
+                return entry.stand_in(table.Call(self.op, self.args, self.kwargs), self.func)
+        return self._entered() if self._is_made_of_others(entry) else self._quietly()
 
     def _is_made_of_others(self, entry: table.Entry | None) -> bool:
         """Whether the operator's parts are to be charged in its place."""
@@ -151,6 +158,8 @@ class _Hearing:
 
     def _report(self, entry: table.Entry | None, charges: tuple[table.Charge, ...]) -> None:
         name = self.op.full_name
+        if charges and detours.only_on_cpu(self.op.name, self.device.frames):
+            charges = ()
         self.device.charge(charges, op=name, why=entry.why if entry else _UNKNOWN if charges else "")
         family = self.device.families.get(self.op.name)
         if family is not None:
@@ -159,23 +168,11 @@ class _Hearing:
     def _place(self, result: Any) -> None:
         """Put what the operator made on the device; what it changed was there already, or is the host's."""
         written = {id(self.args[i]) for i in self.op.written if i < len(self.args)}
+        if self.op.name.startswith("_foreach_") and isinstance(result, (list, tuple)):
+            result = [made for made, of in zip(result, self.args[0], strict=False) if PLACEMENT.is_on(of)]
         for tensor in tensors((result,), {}):
             if id(tensor) not in written and tensor.device.type == "cpu":
                 PLACEMENT.put(tensor)
-
-    def _check_devices(self, inputs: list[Tensor]) -> None:
-        """Refuse what CUDA refuses: tensors on two devices, 0-dim host values aside.
-
-        Raises:
-            RuntimeError: as PyTorch words it (TensorIterator.cpp, compute_types).
-        """
-        host = [tensor for tensor in inputs if tensor.device.type == "cpu" and not PLACEMENT.is_on(tensor)]
-        written = {id(self.args[i]) for i in self.op.written if i < len(self.args)}
-        if any(tensor.dim() > 0 or id(tensor) in written for tensor in host):
-            raise RuntimeError(
-                "Expected all tensors to be on the same device, but found at least two devices, "
-                f"cuda:0 and cpu! (in {self.op.full_name})"
-            )
 
 
 _UNKNOWN = (

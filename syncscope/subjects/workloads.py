@@ -13,6 +13,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, fields, replace
 from typing import TYPE_CHECKING, Any
 
+from syncscope.subjects import Unusable
+
 if TYPE_CHECKING:
     from torch import Tensor
 
@@ -27,7 +29,7 @@ SPATIAL_MERGE_SIZE = 2
 HIGHEST_LEVEL = 2.0
 
 
-class UnusableWorkload(Exception):
+class UnusableWorkload(Unusable):
     """The inputs cannot be made; the message says what was given, what was expected and what to do."""
 
 

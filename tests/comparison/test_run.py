@@ -120,7 +120,9 @@ def test_a_generator_is_run_to_its_end(compared):
 
 
 def test_a_counted_operator_of_ones_own(compared):
-    result = compared("def f(x):\n    return x.cumsum(0)", "def f(x):\n    return x.cumsum(0)", families=("cumsum",))
+    result = compared(
+        "def f(x):\n    return x.cumsum(0)", "def f(x):\n    return x.cumsum(0)", families=("cumsum",)
+    )
     assert [case.old.counts.launches["cumsum"] for case in result.cases] == [2, 2, 2]
     assert result.cases[0].old.aten["cumsum"] == 2
 

@@ -31,7 +31,10 @@ def compared(file):
 def test_waits_and_copies_are_those_of_cudas_own_host_code(file):
     result = compared(file)
     found = {
-        name: {figure: [getattr(getattr(case, side).counts, figure) for case in result.cases] for figure in FIGURES}
+        name: {
+            figure: [getattr(getattr(case, side).counts, figure) for case in result.cases]
+            for figure in FIGURES
+        }
         for name, side in (("before", "old"), ("after", "new"))
     }
     assert found == EXPECTED[file.stem[:3]]
@@ -47,7 +50,9 @@ def test_every_wait_has_a_line_of_the_functions_own(file):
     after = next(i for i, line in enumerate(lines) if line.startswith("def after"))
     waiting = [site for site in result.sites if site.waits and site.subject == "old"]
     assert all(before < site.line <= after and lines[site.line - 1].strip() == site.text for site in waiting)
-    for case, totals in zip(result.cases, zip(*(site.per_case for site in waiting), strict=True), strict=True):
+    for case, totals in zip(
+        result.cases, zip(*(site.per_case for site in waiting), strict=True), strict=True
+    ):
         assert sum(r.high * s.waits for r, s in zip(totals, waiting, strict=True)) == case.old.counts.waits
 
 

@@ -5,6 +5,9 @@ Waits inside cuSOLVER and MAGMA aren't in PyTorch's hands and aren't here.
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from typing import Any
+
 import torch
 from torch import Tensor
 
@@ -202,12 +205,18 @@ def eig(call: Call) -> list[Charge]:
     return [*reads, *charged(device_copy(matrices)), *error_check(matrices)]
 
 
+def _without_driver(call: Call, run: Callable[..., Any]) -> Any:
+    """LAPACK knows no drivers."""
+    return run(call["A"], call["full_matrices"], call["compute_uv"])
+
+
 @cost(
     "_linalg_svd",
     why="the default drivers fetch info to see whether another driver is needed, then it is checked",
     source="aten/src/ATen/native/cuda/linalg/BatchLinearAlgebraLib.cpp, svd_cusolver; "
     "BatchLinearAlgebra.cpp, _linalg_svd_out",
     instead='driver="gesvd" reads once',
+    stand_in=_without_driver,
 )
 def svd(call: Call) -> list[Charge]:
     """Copies in column order; two reads, one with gesvd."""

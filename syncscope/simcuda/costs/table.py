@@ -60,6 +60,7 @@ class Call:
 
 
 Rule = Callable[[Call], Charge | Iterable[Charge] | None]
+StandIn = Callable[[Call, Callable[..., Any]], Any]
 
 
 @dataclass(frozen=True)
@@ -69,6 +70,7 @@ class Entry:
     ``why`` is one sentence on what the host does; ``instead`` what is written in its place where the wait
     has to go; ``source`` the file and function in PyTorch that does it. ``mixes``: host and device tensors
     may stand side by side. ``enters``: the operator is made of others that are charged for themselves.
+    ``stand_in`` obtains the values where the CPU has no kernel for what CUDA can do.
     """
 
     operators: tuple[str, ...]
@@ -79,6 +81,7 @@ class Entry:
     mixes: bool = False
     enters: bool = False
     after: bool = False
+    stand_in: StandIn | None = None
 
     def charges(self, call: Call) -> tuple[Charge, ...]:
         """What ``call`` costs; the name of the operator need not be looked at again."""
@@ -99,6 +102,7 @@ def cost(
     mixes: bool = False,
     enters: bool = False,
     after: bool = False,
+    stand_in: StandIn | None = None,
 ) -> Callable[[Rule], Rule]:
     """Enter the decorated rule for ``operators``: ``topk`` means every overload, ``where.self`` one.
 
@@ -106,7 +110,7 @@ def cost(
     """
 
     def enter(rule: Rule) -> Rule:
-        entry = Entry(operators, rule, why, source, instead, mixes, enters, after)
+        entry = Entry(operators, rule, why, source, instead, mixes, enters, after, stand_in)
         for name in operators:
             if name in _ENTRIES:
                 raise ValueError(f"{name} has two entries in the cost table")

@@ -116,6 +116,11 @@ def calls():
 
 
 @pytest.fixture
+def every_call():
+    return calls()
+
+
+@pytest.fixture
 def on_simulated_device():
     return simulated
 
@@ -134,4 +139,7 @@ def outcome():
 
 def pytest_generate_tests(metafunc):
     if "call" in metafunc.fixturenames:
-        metafunc.parametrize("call", calls(), ids=lambda call: call["id"])
+        metafunc.parametrize("call", calls(), ids=lambda call: f"{call['id']}: {call['call'][:60]}")
+    if "gpu_call" in metafunc.fixturenames:
+        given = calls() if metafunc.config.getoption("--gpu") else []
+        metafunc.parametrize("gpu_call", given, ids=lambda call: call["id"])

@@ -1,0 +1,48 @@
+"""Searching: membership tests."""
+
+from __future__ import annotations
+
+from torch import Tensor
+
+from syncscope.simcuda.costs.layouts import charged
+from syncscope.simcuda.costs.sorting import copies_of_a_sort
+from syncscope.simcuda.costs.table import Call, Charge, cost, device_copy, size_read, upload
+
+
+@cost(
+    "isin.Tensor_Tensor",
+    why="a large test set is sorted with the elements, after the host has learnt how many of each are distinct",
+    source="aten/src/ATen/native/TensorCompare.cpp, isin_Tensor_Tensor_out, isin_sorting",
+    instead="a test set of fewer than 10 * n ** 0.145 elements, or a presence table of known size",
+)
+def isin(call: Call) -> list[Charge]:
+    """One copy for a small test set; for a large one two sizes, a sort, and a flag from the host."""
+    elements, tests = call["elements"], call["test_elements"]
+    if not elements.numel():
+        return []
+    if tests.numel() < 10.0 * elements.numel() ** 0.145:
+        return charged(_mask(elements))
+    sizes = [] if call["assume_unique"] else [size_read(elements), size_read(tests)]
+    return [*sizes, *_sorting(elements, tests, bool(call["assume_unique"]))]
+
+
+def _mask(elements: Tensor, times: int = 1) -> Charge | None:
+    return Charge("copy", dtod=times, shape=tuple(elements.shape), dtype="bool")
+
+
+def _sorting(elements: Tensor, tests: Tensor, unique: bool) -> list[Charge]:
+    joined = _joined(elements, tests, unique)
+    mixed = device_copy(tests) if elements.dtype != tests.dtype else None
+    sort = device_copy(joined, copies_of_a_sort(joined, 0))
+    flag = upload(elements.new_empty(()))
+    return charged(mixed, sort, _mask(elements, 2), flag)
+
+
+def _joined(elements: Tensor, tests: Tensor, unique: bool) -> Tensor:
+    import torch
+
+    from syncscope.simcuda.listener import unheard
+
+    with unheard():
+        parts = [elements.detach().reshape(-1), tests.detach().reshape(-1)]
+        return torch.cat(parts if unique else [one.unique() for one in parts])
