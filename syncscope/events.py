@@ -87,6 +87,11 @@ def figure(event: Event, name: str) -> int:
     return int(getattr(event, name))
 
 
+def count_names(families: Iterable[str]) -> list[str]:
+    """Every count of a call, the launches of a family as ``launches.topk``."""
+    return [*COUNT_NAMES, *(f"launches.{family}" for family in families)]
+
+
 def count(events: Iterable[Event], families: Sequence[str] = ()) -> Counts:
     """Add up ``events``; every family in ``families`` is in ``launches``, with 0 where nothing of it ran."""
     seen = list(events)

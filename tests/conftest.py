@@ -2,7 +2,9 @@ import pytest
 
 
 def pytest_addoption(parser):
-    parser.addoption("--gpu", action="store_true", help="also run the conformance calls on a real GPU, profiled")
+    parser.addoption(
+        "--gpu", action="store_true", help="also run the conformance calls on a real GPU, profiled"
+    )
 
 
 def pytest_collection_modifyitems(config, items):

@@ -6,6 +6,9 @@ from typing import TYPE_CHECKING, Literal
 
 import click
 
+from syncscope.cli import options
+from syncscope.cli.exit_codes import FINDING, FINE
+
 if TYPE_CHECKING:
     from rich.table import Table
 
@@ -14,17 +17,10 @@ if TYPE_CHECKING:
 
 
 @click.command("doctor")
-@click.option(
-    "--device",
-    type=click.Choice(["auto", "cuda", "sim"]),
-    default="auto",
-    show_default=True,
-    help="auto takes a GPU where torch has one, and simulates one elsewhere.",
-)
+@options.device
 def command(device: Literal["auto", "cuda", "sim"]) -> int:
-    """Plant a read of each spelling, and a clean function, and say whether the probe sees all and nothing else."""
-    from rich.console import Console
-
+    """Plant a read of each spelling, and a clean function: does the probe see all, and nothing else?"""
+    from syncscope.cli.terminal import StandardOutput
     from syncscope.comparison.environment import environment
     from syncscope.comparison.run import resolved
     from syncscope.observe.planted import examine
@@ -32,11 +28,11 @@ def command(device: Literal["auto", "cuda", "sim"]) -> int:
     on = resolved(device)
     findings = examine("cuda" if on == "cuda" else "sim")
     missed = [finding for finding in findings if not finding.right]
-    console = Console()
+    console = StandardOutput()
     console.print(_table(findings))
     console.print(_verdict(findings, missed), highlight=False)
     console.print(_versions(environment(on)), highlight=False)
-    return 1 if missed else 0
+    return FINDING if missed else FINE
 
 
 def _table(findings: list[Finding]) -> Table:

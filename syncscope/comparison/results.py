@@ -11,7 +11,7 @@ from typing import Literal
 
 import msgspec
 
-from syncscope.events import Counts, Provenance
+from syncscope.events import Counts, Provenance, count_names
 
 SCHEMA_VERSION = 1
 
@@ -250,11 +250,29 @@ def decode(text: bytes) -> Comparison:
             raise UnusableResult(
                 f"schema_version is {version}, this syncscope reads {SCHEMA_VERSION}: make the result anew"
             )
-        return msgspec.json.decode(text, type=Comparison)
+        found = msgspec.json.decode(text, type=Comparison)
     except msgspec.DecodeError as error:
-        raise UnusableResult(
-            f"not a syncscope result ({error}): make it anew with `syncscope compare -o result.json`"
-        ) from error
+        raise _not_a_result(str(error)) from error
+    lacking = _lacking(found)
+    if lacking:
+        raise _not_a_result(f"it has no {lacking}")
+    return found
+
+
+def _not_a_result(why: str) -> UnusableResult:
+    return UnusableResult(f"not a syncscope result ({why}): make it anew with `syncscope compare -o result.json`")
+
+
+def _lacking(comparison: Comparison) -> str:
+    """The first figure that a report would look for in vain; nothing in a whole record."""
+    names = count_names(comparison.families)
+    for side in ("old", "new"):
+        for name in names:
+            if name not in comparison.growth.get(side, {}):
+                return f"law of {side}'s {name}"
+    if any(len(site.per_case) != len(comparison.cases) for site in comparison.sites):
+        return "figure of each site for each case"
+    return ""
 
 
 def write_whole(path: Path, content: bytes) -> None:

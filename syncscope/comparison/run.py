@@ -23,7 +23,8 @@ from syncscope.comparison.results import (
     SweepValue,
 )
 from syncscope.comparison.retained import retained_differences
-from syncscope.comparison.tally import count_names, disagreements, side_result
+from syncscope.comparison.tally import disagreements, side_result
+from syncscope.events import count_names
 from syncscope.observe.families import family_of
 from syncscope.subjects import Unusable
 

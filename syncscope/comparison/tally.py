@@ -8,15 +8,10 @@ from collections.abc import Mapping, Sequence
 
 from syncscope.comparison.calls import Observed
 from syncscope.comparison.results import Range, SideResult
-from syncscope.events import COUNT_NAMES, Counts, count, figure
+from syncscope.events import Counts, count, count_names, figure
 from syncscope.observe.profile import Profile
 
 _MEASURED = ("dtoh", "htod", "dtod", "waits")
-
-
-def count_names(families: Sequence[str]) -> list[str]:
-    """Every count of a call, launches as ``launches.topk``."""
-    return [*COUNT_NAMES, *(f"launches.{family}" for family in families)]
 
 
 def total(observed: Observed, name: str) -> int:

@@ -50,7 +50,8 @@ ANSWERS: dict[str, Any] = {
     "current_device_idx": lambda: 0,
     "set_device_index": set_device_index,
     "set_device_idx": set_device_index,
-    "current_stream": streams.current_stream,
+    # A function of its own: torch.compile's tables take no function twice.
+    "current_stream": lambda device=None, /: streams.current_stream(),
     "set_stream": streams.set_stream,
     "synchronize": synchronize,
     "device_index": nullcontext,

@@ -23,9 +23,15 @@ _QUESTIONS: dict[str, Callable[..., bool]] = {
 }
 
 
-def is_torch_python(func: object) -> bool:
-    """Whether ``func`` is written in Python, in torch."""
-    return isinstance(func, FunctionType) and func.__module__.partition(".")[0] == "torch"
+def python_of(func: object) -> FunctionType | None:
+    """The Python function that ``func`` is, or the getter of the property that it reads, if it is torch's."""
+    owner = getattr(func, "__self__", None)
+    found = owner.fget if isinstance(owner, property) else func
+    return found if isinstance(found, FunctionType) and _is_torchs(found) else None
+
+
+def _is_torchs(func: FunctionType) -> bool:
+    return func.__module__.partition(".")[0] == "torch"
 
 
 def overridden(args: Iterable[Any]) -> bool:

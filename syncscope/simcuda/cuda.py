@@ -10,7 +10,18 @@ from typing import Any
 
 import torch
 
-from syncscope.simcuda import accelerator, generators, grouping, memory, recall, sharing, storages, streams, watched
+from syncscope.simcuda import (
+    accelerator,
+    autocast,
+    generators,
+    grouping,
+    memory,
+    recall,
+    sharing,
+    storages,
+    streams,
+    watched,
+)
 from syncscope.simcuda.construction import tensor_type
 from syncscope.simcuda.places import means_cuda
 
@@ -47,15 +58,18 @@ def _changes() -> list[Callable[[], Any]]:
         watched.module(torch.cuda.graphs, _GRAPHS),
         watched.module(torch.cuda.profiler, _PROFILER),
         watched.module(torch.accelerator, accelerator.ANSWERS),
-        *([watched.module(torch.accelerator.memory, accelerator.MEMORY)] if _has_accelerator_memory() else []),
-        watched.module(torch.backends.cuda, _BACKENDS),
-        watched.attribute(
-            torch, "Generator", watched.stand_in(torch._C.Generator, generators.generator)
+        *(
+            [watched.module(torch.accelerator.memory, accelerator.MEMORY)]
+            if _has_accelerator_memory()
+            else []
         ),
+        watched.module(torch.backends.cuda, _BACKENDS),
+        watched.attribute(torch, "Generator", watched.stand_in(torch._C.Generator, generators.generator)),
         streams.show(),
         storages.show(),
         sharing.show(),
         recall.show(),
+        autocast.show(),
         grouping.show(),
     ]
 

@@ -54,6 +54,7 @@ class SimulatedDevice:
         self.stack_depth = stack_depth
         self.frames: list[Frame] = []
         self.operators: Counter[str] = Counter()
+        self.notes: list[str] = []
         self.kernels: set[str] = set()
         self._undo: list[Callable[[], Any]] = []
         self._outer: SimulatedDevice | None = None
@@ -102,9 +103,7 @@ class SimulatedDevice:
         """Whether a tensor made from nothing just now belongs on the device."""
         return bool(self.frames) and self.frames[-1].places_on_device
 
-    def charge(
-        self, charges: Collection[Charge], op: str = "", why: str = "", spelling: str = ""
-    ) -> None:
+    def charge(self, charges: Collection[Charge], op: str = "", why: str = "", spelling: str = "") -> None:
         """Record ``charges`` of the operator ``op`` against the user's line that is running.
 
         ``spelling`` is what the user calls where no torch function does.
@@ -129,6 +128,13 @@ class SimulatedDevice:
                     stack=stack,
                 )
             )
+
+    def note(self, text: str) -> None:
+        """Keep ``text`` for the report: something that was not done as on a GPU."""
+        if text not in self.notes:
+            self.notes.append(text)
+        if self._outer is not None:
+            self._outer.note(text)
 
     def launched(self, op: str, family: str) -> None:
         """Record a launch of a counted operator family."""

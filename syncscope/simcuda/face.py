@@ -39,14 +39,11 @@ class Spoken:
 
     def run(self, *args: Any, **kwargs: Any) -> Any:
         """Call the function itself; if it is torch's Python, with the device in sight."""
-        func = self.func
-        if not bodies.is_torch_python(func) or bodies.overridden(args) or self._is_its_own_caller():
-            return func(*args, **kwargs)
-        torch._C._push_on_torch_function_stack(self.face)
-        try:
-            return bodies.body(func)(*args, **kwargs)  # type: ignore[arg-type]
-        finally:
-            torch._C._pop_torch_function_stack()
+        written = bodies.python_of(self.func)
+        if written is None or bodies.overridden(args) or self._is_its_own_caller():
+            return self.func(*args, **kwargs)
+        with self.device.in_sight():
+            return bodies.body(written)(*args, **kwargs)
 
     def _is_its_own_caller(self) -> bool:
         """Whether the body asked in another way (``torch.overrides.has_...``) and came back to the mode."""
@@ -66,7 +63,7 @@ class Spoken:
         pinned = kwargs.get("pin_memory") and not self.frame.places_on_device
         if kwargs.get("device") is not None or "pin_memory" in kwargs:
             kwargs = self.placed()
-        if kwargs.get("generator") is not None and not bodies.is_torch_python(self.func):
+        if kwargs.get("generator") is not None and bodies.python_of(self.func) is None:
             generators.check(kwargs["generator"], self.frame.places_on_device)
         result = self.run(*args, **kwargs)
         if pinned:

@@ -70,5 +70,6 @@ def _collect(value: object, found: list[Tensor]) -> None:
 def _spelled(func: Callable[..., Any]) -> str:
     """``Tensor.item``, ``torch.topk``."""
     name = str(resolve_name(func) or getattr(func, "__qualname__", None) or repr(func))
-    name = name.replace("_VariableFunctionsClass.", "torch.")
+    name = name.replace("_VariableFunctionsClass.", "torch.").replace("torch.functional.", "torch.")
+    name = name.removesuffix(".__get__")
     return name.removeprefix("torch.") if name.startswith("torch.Tensor.") else name

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any
 
 import torch
@@ -64,6 +65,12 @@ def set_rng_state(new_state: torch.Tensor, device: Any = "cuda") -> None:
     torch.default_generator.set_state(new_state)
 
 
+def set_rng_state_all(new_states: Iterable[torch.Tensor]) -> None:
+    """``torch.cuda.set_rng_state_all(states)``."""
+    for state in new_states:
+        set_rng_state(state)
+
+
 ANSWERS: dict[str, Any] = {
     "default_generators": (torch.default_generator,),
     "seed": seed_from_entropy,
@@ -74,6 +81,6 @@ ANSWERS: dict[str, Any] = {
     "get_rng_state": get_rng_state,
     "get_rng_state_all": lambda: [get_rng_state()],
     "set_rng_state": set_rng_state,
-    "set_rng_state_all": lambda new_states: [set_rng_state(state) for state in new_states] and None,
+    "set_rng_state_all": set_rng_state_all,
 }
 """What ``torch.cuda`` and ``torch.cuda.random`` say."""

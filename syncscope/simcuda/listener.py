@@ -89,14 +89,21 @@ class _Hearing:
         """Pass composites on to what they are made of; look closer at the rest."""
         if self.op.implicit:
             return self._decomposed()
-        self.device.operators[self.op.name] += 1
         inputs = tensors(self.args, self.kwargs)
+        if any(_answers_itself(type(tensor)) for tensor in inputs):
+            return self._answered_by_subclass()
+        self.device.operators[self.op.name] += 1
         if any(PLACEMENT.is_on(tensor) for tensor in inputs) or self._makes_device_tensor(inputs):
             return self._on_device(inputs)
         return self._quietly()
 
     def _makes_device_tensor(self, inputs: list[Tensor]) -> bool:
         return (self.op.factory or not inputs) and self.device.places_on_device()
+
+    def _answered_by_subclass(self) -> Any:
+        """A tensor subclass says in Python what the call means: that is heard, and spoken to the face."""
+        with modes.facing(self.device):
+            return self.func.redispatch(self.keys.remove(_KEY), *self.args, **self.kwargs)
 
     def _decomposed(self) -> Any:
         """A composite that was called below autograd: run its parts, which are heard."""
@@ -125,16 +132,21 @@ class _Hearing:
             self.device.frames.pop()
 
     def _on_device(self, inputs: list[Tensor]) -> Any:
-        entry = table.entry(self.op)
+        entry = self._entry(inputs)
         if len(inputs) > 1 and (entry is None or not entry.mixes):
             mixing.refuse_two_devices(self.op, self.args, self.kwargs)
         charges = self._charges_before(entry)
         result = self._run(entry)
         if entry is not None and entry.after:
             charges = entry.charges(table.Call(self.op, self.args, self.kwargs, result))
-        self._place(result)
+        self._place(result, entry.host_results if entry is not None else ())
         self._report(entry, charges)
         return result
+
+    def _entry(self, inputs: list[Tensor]) -> table.Entry | None:
+        if any(tensor.layout is not torch.strided for tensor in inputs):
+            return table.sparse_entry(self.op) or table.entry(self.op)
+        return table.entry(self.op)
 
     def _run(self, entry: table.Entry | None) -> Any:
         if entry is not None and entry.stand_in is not None:
@@ -165,14 +177,23 @@ class _Hearing:
         if family is not None:
             self.device.launched(name, family)
 
-    def _place(self, result: Any) -> None:
+    def _place(self, result: Any, host: tuple[int, ...]) -> None:
         """Put what the operator made on the device; what it changed was there already, or is the host's."""
+        if host:
+            result = [made for i, made in enumerate(result) if i not in host]
         written = {id(self.args[i]) for i in self.op.written if i < len(self.args)}
         if self.op.name.startswith("_foreach_") and isinstance(result, (list, tuple)):
             result = [made for made, of in zip(result, self.args[0], strict=False) if PLACEMENT.is_on(of)]
         for tensor in tensors((result,), {}):
             if id(tensor) not in written and tensor.device.type == "cpu":
                 PLACEMENT.put(tensor)
+
+
+@cache
+def _answers_itself(kind: type) -> bool:
+    """Whether tensors of this class have a ``__torch_dispatch__`` of their own."""
+    handler = getattr(kind, "__torch_dispatch__", None)
+    return handler is not None and handler is not torch._C._disabled_torch_dispatch_impl
 
 
 _UNKNOWN = (

@@ -13,7 +13,7 @@ from syncscope.simcuda.placement import PLACEMENT
 
 TOTAL_BYTES = 80 * 2**30
 
-_torch_summary = torch.cuda.memory.memory_summary
+_torch_summary: Any = torch.cuda.memory.memory_summary
 
 _COUNTED = ("allocation", "segment", "active", "inactive_split")
 _BYTES = ("allocated_bytes", "reserved_bytes", "active_bytes", "inactive_split_bytes", "requested_bytes")
@@ -21,6 +21,7 @@ _POOLS = ("all", "large_pool", "small_pool")
 _TIMES = ("current", "peak", "allocated", "freed")
 _SCALARS = ("num_alloc_retries", "num_ooms", "num_sync_all_streams", "num_device_alloc", "num_device_free",
             "max_split_size")  # fmt: skip
+
 
 def memory_stats(device: Any = None) -> OrderedDict[str, int]:
     """``torch.cuda.memory_stats()``: what lives on the device now is its peak, too; nothing is cached."""

@@ -75,9 +75,12 @@ class Placement:
     def is_on(self, tensor: Tensor) -> bool:
         """Whether ``tensor`` lives on the device."""
         try:
-            return tensor.untyped_storage()._cdata in self._device._references
+            if tensor.untyped_storage()._cdata in self._device._references:
+                return True
         except (NotImplementedError, RuntimeError):
             return any(storage in self._device for storage in storages(tensor))
+        has_parts = is_wrapper(tensor) or torch._is_functional_tensor(tensor)
+        return has_parts and any(storage in self._device for storage in storages(tensor))
 
     def put_storage(self, storage: torch.UntypedStorage) -> None:
         """Place ``storage`` on the device."""
@@ -132,12 +135,19 @@ def parts(tensor: Tensor) -> Iterator[Tensor]:
         yield from (tensor.crow_indices(), tensor.col_indices(), tensor.values())
     elif tensor.layout in (torch.sparse_csc, torch.sparse_bsc):
         yield from (tensor.ccol_indices(), tensor.row_indices(), tensor.values())
-    elif hasattr(tensor, "__tensor_flatten__"):
-        names, _ = tensor.__tensor_flatten__()
+    elif is_wrapper(tensor):
+        names, _ = tensor.__tensor_flatten__()  # type: ignore[attr-defined]
         for name in names:
             yield from parts(getattr(tensor, name))
+    elif tensor.is_nested:
+        yield tensor.values()
     else:
         yield tensor
+
+
+def is_wrapper(tensor: Tensor) -> bool:
+    """Whether ``tensor`` is of a traceable subclass, made of other tensors."""
+    return type(tensor) is not Tensor and hasattr(tensor, "__tensor_flatten__")
 
 
 PLACEMENT = Placement()

@@ -6,6 +6,7 @@ would see plain CPU tensors; the thread of a DataLoader that pins memory would s
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable
 from typing import Any
 
@@ -24,7 +25,11 @@ def show() -> watched.Undo:
     undo = [
         watched.method(saved_tensors_hooks, "__enter__", enter_hooks),
         watched.module(pin_memory, {"_pin_memory_loop": pin_loop}),
+        watched.method(torch, "compile", compile_),
     ]
+    compiled = sys.modules.get("torch._dynamo.eval_frame")
+    if hasattr(compiled, "_callback_from_stance"):
+        undo.append(watched.method(compiled, "_callback_from_stance", no_callback))
     return lambda: [back() for back in undo]
 
 
@@ -35,6 +40,27 @@ def pin_loop(*args: Any) -> None:
     """The thread of a DataLoader that pins memory: it touches nothing but host memory, so nothing is told."""
     with devices.SimulatedDevice(lambda event: None):
         _torch_pin_loop(*args)
+
+
+def compile_(own: Own, model: Any = None, **options: Any) -> Any:
+    """``torch.compile(f)``: ``f`` itself, since a compiled function would call no operator."""
+    if model is None:
+        return lambda function: compile_(own, function, **options)
+    _note_eager()
+    return model
+
+
+def no_callback(own: Own, callback: Any) -> Any:
+    """What a function that was compiled earlier runs with: nothing, so it runs as it was written."""
+    if callback not in (None, False):
+        _note_eager()
+    return None
+
+
+def _note_eager() -> None:
+    device = devices.active()
+    if device is not None:
+        device.note("torch.compile was ignored: the counts are those of the eager code")
 
 
 def enter_hooks(own: Own, self: saved_tensors_hooks) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ctypes
 from collections.abc import Callable
 from typing import Any
 
@@ -16,7 +17,9 @@ from syncscope.simcuda.frames import Frame
 from syncscope.simcuda.placement import PLACEMENT
 from syncscope.simcuda.spellings import spelling
 
-_KDL_CUDA = 2  # ATen/dlpack.h
+_KDL_CPU, _KDL_CUDA = 1, 2  # ATen/dlpack.h
+# By whether the capsule is of the versioned kind: its name, and where the type of its device is kept.
+_NAMES = {False: (b"dltensor", 8), True: (b"dltensor_versioned", 40)}
 _LEFT = "device memory left torch by its address: what reads it isn't seen, and may wait"
 
 
@@ -26,11 +29,31 @@ def show() -> watched.Undo:
 
 
 def from_capsule(own: Callable[..., Tensor], capsule: Any) -> Tensor:
-    """The last step of ``torch.from_dlpack``: the memory tells where the tensor is."""
+    """The last step of ``torch.from_dlpack``: the capsule tells where the tensor is, or its memory does."""
+    on_device = _says_device(capsule)
+    if on_device:
+        _say(capsule, _KDL_CPU)
     result = own(capsule)
-    if PLACEMENT.holds(result.data_ptr()):
+    if on_device or PLACEMENT.holds(result.data_ptr()):
         PLACEMENT.put(result)
     return result
+
+
+def _says_device(capsule: Any) -> bool:
+    return _device_type(capsule).value == _KDL_CUDA
+
+
+def _say(capsule: Any, device_type: int) -> None:
+    """Write into ``capsule`` where its memory is: a library that can't use the device has to refuse it."""
+    _device_type(capsule).value = device_type
+
+
+def _device_type(capsule: Any) -> ctypes.c_int32:
+    """The field ``device.device_type`` of the capsule's DLTensor (dlpack.h)."""
+    name, offset = _NAMES[b"dltensor_versioned" in repr(capsule).encode()]
+    get = ctypes.pythonapi.PyCapsule_GetPointer
+    get.restype, get.argtypes = ctypes.c_void_p, (ctypes.py_object, ctypes.c_char_p)
+    return ctypes.c_int32.from_address((get(capsule, name) or 0) + offset)
 
 
 def _left(spoken: Spoken) -> None:
@@ -60,11 +83,14 @@ def dlpack(spoken: Spoken) -> Any:
         return tensor.cpu().__dlpack__()
     _left(spoken)
     kept = {name: value for name, value in words.items() if name in ("max_version", "copy")}
-    return spoken.run_unheard(tensor, **kept)
+    capsule = spoken.run_unheard(tensor, **kept)
+    _say(capsule, _KDL_CUDA)
+    return capsule
 
 
 @spelling(Tensor.__cuda_array_interface__.__get__)  # type: ignore[attr-defined]
 def cuda_array_interface(spoken: Spoken) -> Any:
     """``t.__cuda_array_interface__``: torch's own body makes it, and refuses a tensor on the host."""
+    described = spoken.run(*spoken.args)
     _left(spoken)
-    return spoken.run(*spoken.args)
+    return described

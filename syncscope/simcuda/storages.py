@@ -19,7 +19,9 @@ Own = Callable[..., Any]
 
 _COPIED = "the bytes of a whole storage are copied (StorageMethods.cpp, THPStorage_copy_; Copy.cu)"
 _READ = "an element of a storage is read: it is copied and waited for (StorageMethods.cpp, THPStorage_get)"
-_WRITTEN = "the bytes of a storage are fetched to be written (torch/csrc/serialization.cpp, THPStorage_writeFileRaw)"
+_WRITTEN = (
+    "the bytes of a storage are fetched to be written (torch/csrc/serialization.cpp, THPStorage_writeFileRaw)"
+)
 
 
 def show() -> watched.Undo:
@@ -84,7 +86,9 @@ def getitem(own: Own, self: Storage, index: Any) -> Any:
         if isinstance(result, Storage):
             PLACEMENT.put_storage(result)
         else:
-            _charge(Charge("scalar_read", dtoh=1, waits=1, dtype="uint8"), _READ, "UntypedStorage.__getitem__")
+            _charge(
+                Charge("scalar_read", dtoh=1, waits=1, dtype="uint8"), _READ, "UntypedStorage.__getitem__"
+            )
     return result
 
 

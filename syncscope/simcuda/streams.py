@@ -5,7 +5,6 @@ from __future__ import annotations
 import itertools
 import math
 import threading
-from collections.abc import Callable
 from functools import cache
 from typing import Any
 
@@ -54,7 +53,7 @@ class Stream(torch.Stream):
         """Nothing is left to do."""
 
     @property
-    def __class__(self) -> type:  # type: ignore[override]
+    def __class__(self) -> type:  # type: ignore[misc]
         """What ``isinstance`` is told."""
         return torch.cuda.Stream
 
@@ -116,7 +115,7 @@ class Event:
         self.device = CUDA
 
     @property
-    def __class__(self) -> type:  # type: ignore[override]
+    def __class__(self) -> type:  # type: ignore[misc]
         """What ``isinstance`` is told."""
         return _event_class()
 
@@ -209,7 +208,7 @@ def default_stream(device: Any = None) -> Any:
     return DEFAULT
 
 
-def show() -> Callable[[], None]:
+def show() -> watched.Undo:
     """Let the classes of streams and events make those of the simulated device, for watched threads."""
     undo = [
         watched.constructor(torch.cuda.Stream, Stream),
@@ -217,4 +216,4 @@ def show() -> Callable[[], None]:
         watched.attribute(torch, "Stream", watched.stand_in(_TORCH_STREAM, generic_stream)),
         watched.attribute(torch, "Event", watched.stand_in(_TORCH_EVENT, generic_event)),
     ]
-    return lambda: [back() for back in undo] and None
+    return lambda: [back() for back in undo]

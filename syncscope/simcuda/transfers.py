@@ -12,7 +12,7 @@ from syncscope.simcuda import device as devices
 from syncscope.simcuda.costs import table
 from syncscope.simcuda.face import Spoken
 from syncscope.simcuda.listener import unheard
-from syncscope.simcuda.placement import PLACEMENT, parts
+from syncscope.simcuda.placement import PLACEMENT, is_wrapper, parts
 from syncscope.simcuda.places import means_cuda
 from syncscope.simcuda.spellings import spelling
 
@@ -51,6 +51,8 @@ def moved(tensor: Tensor, move: Move) -> Tensor:
 
 def _crossed(tensor: Tensor, move: Move) -> Tensor:
     """Copy the values and place the copy; charge the memcpy."""
+    if is_wrapper(tensor):
+        return _crossed_in_parts(tensor, move)
     with unheard():
         result = tensor.to(
             dtype=move.dtype or tensor.dtype,
@@ -65,6 +67,15 @@ def _crossed(tensor: Tensor, move: Move) -> Tensor:
     elif move.non_blocking:
         PLACEMENT.pin(result)  # TensorConversions.cpp, _to_copy: pin_out
     return result
+
+
+def _crossed_in_parts(tensor: Any, move: Move) -> Tensor:
+    """Copy what a traceable subclass is made of."""
+    converted = tensor if move.dtype is None else tensor.to(move.dtype)
+    names, context = converted.__tensor_flatten__()
+    inner = {name: _crossed(getattr(converted, name), replace(move, dtype=None)) for name in names}
+    size, stride = converted.size(), converted.stride()
+    return type(tensor).__tensor_unflatten__(inner, context, size, stride)  # type: ignore[no-any-return]
 
 
 def _charges(tensor: Tensor, move: Move) -> list[table.Charge]:

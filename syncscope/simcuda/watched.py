@@ -85,5 +85,10 @@ class _Asking(type):
 
 def stand_in(own: type, answer: Callable[..., Any]) -> type:
     """A class whose calls make what ``answer`` makes in watched threads, and instances of ``own`` in others."""
-    body = {"stands_for": own, "answer": staticmethod(answer), "__doc__": own.__doc__, "__module__": own.__module__}
+    body = {
+        "stands_for": own,
+        "answer": staticmethod(answer),
+        "__doc__": own.__doc__,
+        "__module__": own.__module__,
+    }
     return _Asking(own.__name__, (), body)

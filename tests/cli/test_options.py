@@ -5,7 +5,7 @@ from __future__ import annotations
 import click
 import pytest
 from click.testing import CliRunner
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from syncscope.cli.options import DTYPE, NUMBER, OPERATOR, SWEEP, WHOLE_NUMBER, ListCommand, Values, spread
@@ -161,6 +161,7 @@ def test_too_many_subjects_are_an_error_of_click() -> None:
 whole_numbers = st.lists(st.integers(), min_size=1, max_size=5)
 
 
+@settings(deadline=None)
 @given(whole_numbers, st.integers(min_value=0, max_value=2))
 def test_the_place_of_a_list_changes_nothing(numbers: list[int], place: int) -> None:
     line = ["old.py", "new.py"]
@@ -169,6 +170,7 @@ def test_the_place_of_a_list_changes_nothing(numbers: list[int], place: int) -> 
     assert (given["old"], given["new"], given["frames"]) == ("old.py", "new.py", tuple(numbers))
 
 
+@settings(deadline=None)
 @given(st.lists(st.text(min_size=1).filter(lambda token: not token.startswith("--frames"))))
 def test_arguments_without_a_list_stay_as_they_are(args: list[str]) -> None:
     lists = {"--frames": toy.params[2]}

@@ -28,7 +28,7 @@ from syncscope.comparison.results import (
     encode,
     write_whole,
 )
-from syncscope.events import Counts
+from syncscope.events import Counts, count_names
 
 ENVIRONMENT = Environment(python="3.12.3", torch="2.13.0", platform="Linux", device="sim")
 EQUAL = Parity(equal=True, compared=20)
@@ -42,6 +42,7 @@ def side(**counts: int) -> SideResult:
 
 def comparison(old: SideResult, new: SideResult, parity: Parity = EQUAL) -> Comparison:
     growth = law([{"frames": 2}, {"frames": 8}], [3, 9], ["frames"])
+    every = dict.fromkeys(count_names(["topk"]), growth)
     extra = Extra((71, 75), law([{"frames": 8}], [2], ["frames"]))
     site = SiteResult(
         "old",
@@ -66,7 +67,7 @@ def comparison(old: SideResult, new: SideResult, parity: Parity = EQUAL) -> Comp
         seeds=[0],
         cases=[CaseResult({"frames": 2, "q": 0.5, "dtype": "bfloat16"}, parity, old, new)],
         sites=[site],
-        growth={"old": {"memcpy": replace(growth, extras=[extra])}, "new": {"memcpy": growth}},
+        growth={"old": every | {"memcpy": replace(growth, extras=[extra])}, "new": every},
         branches=[Branch("old", (71, 75), 1, 3)],
         environment=ENVIRONMENT,
         families=["topk"],
@@ -223,3 +224,12 @@ def test_all_cases_have_to_be_equal():
 def test_a_range_reads_as_one_number_where_it_does_not_vary():
     assert (str(Range(3, 3)), Range(3, 3).varies) == ("3", False)
     assert (str(Range(9, 11)), Range(9, 11).varies) == ("9 to 11", True)
+
+
+def test_a_result_that_lacks_a_figure_is_refused_with_its_name():
+    record = comparison(side(waits=60), side(waits=20))
+    without = replace(record, growth={**record.growth, "new": {"memcpy": record.growth["new"]["memcpy"]}})
+    with pytest.raises(UnusableResult, match="it has no law of new's scalar_reads"):
+        decode(encode(without))
+    with pytest.raises(UnusableResult, match="it has no figure of each site for each case"):
+        decode(encode(replace(record, cases=[*record.cases, *record.cases])))

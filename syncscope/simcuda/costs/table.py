@@ -70,7 +70,8 @@ class Entry:
     ``why`` is one sentence on what the host does; ``instead`` what is written in its place where the wait
     has to go; ``source`` the file and function in PyTorch that does it. ``mixes``: host and device tensors
     may stand side by side. ``enters``: the operator is made of others that are charged for themselves.
-    ``stand_in`` obtains the values where the CPU has no kernel for what CUDA can do.
+    ``stand_in`` obtains the values where the CPU has no kernel for what CUDA can do. ``host_results``:
+    positions of results that live on the host all the same.
     """
 
     operators: tuple[str, ...]
@@ -82,6 +83,7 @@ class Entry:
     enters: bool = False
     after: bool = False
     stand_in: StandIn | None = None
+    host_results: tuple[int, ...] = ()
 
     def charges(self, call: Call) -> tuple[Charge, ...]:
         """What ``call`` costs; the name of the operator need not be looked at again."""
@@ -92,6 +94,7 @@ class Entry:
 
 
 _ENTRIES: dict[str, Entry] = {}
+_SPARSE_ENTRIES: dict[str, Entry] = {}
 
 
 def cost(
@@ -103,18 +106,22 @@ def cost(
     enters: bool = False,
     after: bool = False,
     stand_in: StandIn | None = None,
+    host_results: tuple[int, ...] = (),
+    sparse: bool = False,
 ) -> Callable[[Rule], Rule]:
     """Enter the decorated rule for ``operators``: ``topk`` means every overload, ``where.self`` one.
 
-    A rule runs before its operator, or ``after`` it where it needs the result.
+    A rule runs before its operator, or ``after`` it where it needs the result. A ``sparse`` rule is for calls
+    with a sparse tensor among their arguments.
     """
 
     def enter(rule: Rule) -> Rule:
-        entry = Entry(operators, rule, why, source, instead, mixes, enters, after, stand_in)
+        made = Entry(operators, rule, why, source, instead, mixes, enters, after, stand_in, host_results)
+        entries = _SPARSE_ENTRIES if sparse else _ENTRIES
         for name in operators:
-            if name in _ENTRIES:
+            if name in entries:
                 raise ValueError(f"{name} has two entries in the cost table")
-            _ENTRIES[name] = entry
+            entries[name] = made
         return rule
 
     return enter
@@ -128,14 +135,24 @@ def free(call: Call) -> None:
 def entry(operator: Operator) -> Entry | None:
     """The entry of ``operator``: that of its overload, else that of its name."""
     _load()
-    overload = f"{operator.name}.{operator.overload or 'default'}"
-    return _ENTRIES.get(overload) or _ENTRIES.get(operator.name)
+    return _ENTRIES.get(_with_overload(operator)) or _ENTRIES.get(operator.name)
+
+
+@cache
+def sparse_entry(operator: Operator) -> Entry | None:
+    """The entry of ``operator`` for a call with a sparse tensor."""
+    _load()
+    return _SPARSE_ENTRIES.get(_with_overload(operator)) or _SPARSE_ENTRIES.get(operator.name)
+
+
+def _with_overload(operator: Operator) -> str:
+    return f"{operator.name}.{operator.overload or 'default'}"
 
 
 def entries() -> Iterator[Entry]:
     """Every entry once, in the order of the table's files."""
     _load()
-    yield from dict.fromkeys(_ENTRIES.values())
+    yield from dict.fromkeys((*_ENTRIES.values(), *_SPARSE_ENTRIES.values()))
 
 
 @cache

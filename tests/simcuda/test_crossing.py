@@ -1,0 +1,295 @@
+"""Bytes that cross: storages, pickling, saving and loading, copies, pinned memory, exchange with other libraries."""
+
+import copy
+import io
+import pickle
+
+import pytest
+import torch
+from torch import nn
+from torch.utils.data import DataLoader, TensorDataset, default_collate
+
+pytestmark = [
+    pytest.mark.usefixtures("device"),
+    pytest.mark.filterwarnings("ignore:TypedStorage is deprecated"),
+]
+
+
+def totals(events):
+    return tuple(sum(getattr(event, name) for event in events) for name in ("dtoh", "htod", "dtod", "waits"))
+
+
+@pytest.fixture
+def x(device, events):
+    made = torch.tensor([1.0, 2.0, 3.0], device="cuda")
+    events.clear()
+    return made
+
+
+@pytest.mark.parametrize(
+    ("use", "expected"),
+    [
+        (lambda s: s.cpu(), (1, 0, 0, 1)),
+        (lambda s: s.clone(), (0, 0, 1, 0)),
+        (lambda s: copy.copy(s), (0, 0, 1, 0)),
+        (lambda s: s.tolist(), (12, 0, 0, 12)),
+        (lambda s: s[0], (1, 0, 0, 1)),
+        (lambda s: s[2:4], (0, 0, 0, 0)),
+        (lambda s: s.cuda(), (0, 0, 1, 0)),  # "cuda" isn't "cuda:0"
+        (lambda s: s.to(device="cpu", non_blocking=True), (1, 0, 0, 0)),
+        (lambda s: s.cpu().cuda(), (1, 1, 0, 2)),
+        (lambda s: s.nbytes(), (0, 0, 0, 0)),
+        (lambda s: torch.UntypedStorage(12).copy_(s), (1, 0, 0, 1)),
+    ],
+)
+def test_what_is_done_with_a_storage(use, expected, x, events):
+    storage = x.untyped_storage()
+    assert (storage.device, storage.is_cuda, storage.get_device()) == (torch.device("cuda", 0), True, 0)
+    use(storage)
+    assert totals(events) == expected
+
+
+def test_a_typed_storage(x, events):
+    assert x.storage().device == torch.device("cuda", 0)
+    assert x.storage().tolist() == [1, 2, 3]
+    assert totals(events) == (3, 0, 0, 3)
+    events.clear()
+    assert x.storage().cpu().device == torch.device("cpu")
+    assert totals(events) == (1, 0, 0, 1)
+
+
+def test_a_tensor_on_a_storage_of_the_device(x):
+    assert torch.tensor([], device="cuda").set_(x.untyped_storage()).tolist() == [1, 2, 3]
+    assert torch.UntypedStorage(8, device="cuda").is_cuda
+    assert not torch.UntypedStorage(8).is_cuda
+
+
+def test_saving_fetches_each_storage_once(x, events):
+    torch.save({"a": x, "view": x[1:], "host": torch.zeros(2)}, io.BytesIO())
+    assert totals(events) == (1, 0, 0, 1)
+    (event,) = events
+    assert (event.kind, event.shape) == ("vector_read", (12,))
+    assert event.site.function == "test_saving_fetches_each_storage_once"
+
+
+def test_pickling_fetches(x, events):
+    assert pickle.loads(pickle.dumps(x)).is_cuda
+    assert totals(events)[0] == 1
+
+
+def saved(value):
+    file = io.BytesIO()
+    torch.save(value, file)
+    file.seek(0)
+    return file
+
+
+@pytest.mark.parametrize(
+    ("where", "side", "expected"),
+    [
+        (None, "cuda", (0, 1, 0, 1)),
+        ("cuda", "cuda", (0, 1, 0, 1)),
+        ("cuda:0", "cuda", (0, 1, 0, 1)),
+        (torch.device("cuda"), "cuda", (0, 1, 0, 1)),
+        ({"cuda:0": "cpu"}, "cpu", (0, 0, 0, 0)),
+        (lambda storage, location: storage, "cpu", (0, 0, 0, 0)),
+        ("cpu", "cpu", (0, 0, 0, 0)),
+        ("meta", "meta", (0, 0, 0, 0)),
+    ],
+)
+def test_loading_uploads_where_it_is_told(where, side, expected, x, events):
+    file = saved({"a": x, "view": x[1:]})
+    events.clear()
+    loaded = torch.load(file, map_location=where)
+    assert {value.device.type for value in loaded.values()} == {side}
+    assert totals(events) == expected
+    if side != "meta":
+        assert loaded["view"].tolist() == [2, 3]
+
+
+def test_a_host_tensor_is_loaded_to_the_device(events):
+    file = saved(torch.tensor([1.0, 2.0]))
+    assert torch.load(file).device.type == "cpu"
+    file.seek(0)
+    assert torch.load(file, map_location="cuda").tolist() == [1, 2]
+    assert totals(events) == (1, 1, 0, 2)
+
+
+def test_loading_to_a_gpu_that_is_not_there(x):
+    with pytest.raises(RuntimeError, match="device_count|invalid device ordinal"):
+        torch.load(saved(x), map_location="cuda:1")
+
+
+def test_a_deep_copy_stays_on_the_device_and_copies_a_storage_once(x, events):
+    first, view = copy.deepcopy([x, x[1:]])
+    assert first.is_cuda and view.is_cuda
+    assert first.untyped_storage()._cdata == view.untyped_storage()._cdata != x.untyped_storage()._cdata
+    assert totals(events) == (0, 0, 1, 0)
+
+
+def test_a_deep_copy_of_a_module(events):
+    module = nn.Linear(3, 2).cuda()
+    events.clear()
+    assert {p.device.type for p in copy.deepcopy(module).parameters()} == {"cuda"}
+    assert totals(events) == (0, 0, 2, 0)
+
+
+def test_modules_move_with_their_parameters_and_buffers(events):
+    module = nn.Sequential(nn.Linear(3, 2), nn.BatchNorm1d(2))
+    assert module.to("cuda") is module
+    assert totals(events) == (0, 7, 0, 7)
+    assert all(type(p) is nn.Parameter and p.is_leaf and p.is_cuda for p in module.parameters())
+    assert all(buffer.is_cuda for buffer in module.buffers())
+    events.clear()
+    assert module.cuda().half()[0].weight.dtype == torch.float16
+    assert events == []
+    module.cpu()
+    assert totals(events) == (7, 0, 0, 7)
+    assert not any(p.is_cuda for p in module.parameters())
+
+
+def test_state_dicts(events):
+    module = nn.Linear(3, 2).cuda()
+    host = nn.Linear(3, 2)
+    events.clear()
+    state = module.state_dict()
+    assert events == []
+    assert state["weight"].is_cuda
+    host.load_state_dict(state)
+    assert totals(events) == (2, 0, 0, 2)
+    events.clear()
+    module.load_state_dict({name: value.clone() for name, value in host.state_dict().items()})
+    assert totals(events) == (0, 2, 0, 2)
+    assert module.weight.is_cuda
+    module.load_state_dict({name: value.clone() for name, value in host.state_dict().items()}, assign=True)
+    assert not module.weight.is_cuda
+
+
+def test_pinned_memory(events):
+    pinned = torch.zeros(3).pin_memory()
+    assert pinned.is_pinned()
+    assert pinned[1:].is_pinned()
+    assert torch.empty(3, pin_memory=True).is_pinned()
+    assert not torch.empty(3).is_pinned()
+    pinned.to("cuda", non_blocking=True)
+    assert totals(events) == (0, 1, 0, 0)
+    assert events[0].reason.count("pageable") == 0
+    torch.zeros(3).to("cuda", non_blocking=True)
+    assert "the driver may wait: the memory is pageable" in events[1].reason
+    with pytest.raises(RuntimeError, match="cannot pin"):
+        torch.zeros(3, device="cuda").pin_memory()
+
+
+def test_a_fetched_copy_without_a_wait_is_pinned(x, events):
+    assert x.to("cpu", non_blocking=True).is_pinned()
+    assert totals(events) == (1, 0, 0, 0)
+
+
+@pytest.mark.parametrize("workers", [0, 1])
+def test_a_data_loader_pins(workers):
+    loader = DataLoader(
+        TensorDataset(torch.arange(6.0).view(3, 2)), batch_size=2, pin_memory=True, num_workers=workers
+    )
+    batches = [batch for (batch,) in loader]
+    assert [batch.is_pinned() for batch in batches] == [True, True]
+
+
+def test_collation_stays_where_it_is(x, events):
+    assert default_collate([x, x]).is_cuda
+    assert default_collate([{"a": 1.0}, {"a": 2.0}])["a"].device.type == "cpu"
+    assert totals(events)[0] == totals(events)[3] == 0
+
+
+@pytest.mark.parametrize(
+    "build",
+    [
+        lambda: torch.eye(3).to_sparse(),
+        lambda: torch.eye(3).to_sparse_csr(),
+        lambda: torch.nested.nested_tensor([torch.ones(2), torch.ones(3)]),
+        lambda: torch.nested.nested_tensor([torch.ones(2), torch.ones(3)], layout=torch.jagged),
+    ],
+)
+@pytest.mark.filterwarnings("ignore:.*(beta|prototype)")
+def test_tensors_without_a_storage_of_their_own_move(build):
+    host = build()
+    moved = host.to("cuda")
+    assert moved.device == torch.device("cuda", 0)
+    assert moved.is_cuda
+    assert not host.is_cuda
+    assert not moved.cpu().is_cuda
+
+
+def test_a_sparse_tensor_moves_with_its_indices(events):
+    moved = torch.eye(3).to_sparse().to("cuda")
+    assert totals(events) == (0, 2, 0, 2)
+    events.clear()
+    moved.cpu()
+    assert totals(events) == (2, 0, 0, 2)
+
+
+class Plain(torch.Tensor):
+    pass
+
+
+class Overriding(torch.Tensor):
+    @classmethod
+    def __torch_function__(cls, func, types, args=(), kwargs=None):
+        return super().__torch_function__(func, types, args, kwargs or {})
+
+
+@pytest.mark.parametrize("kind", [Plain, Overriding])
+def test_subclasses_move(kind, events):
+    moved = torch.ones(2).as_subclass(kind).to("cuda")
+    assert type(moved) is kind
+    assert moved.is_cuda
+    assert moved.sum().item() == 2
+    assert totals(events) == (1, 1, 0, 2)
+
+
+def test_to_meta_copies_nothing(x, events):
+    assert x.to("meta").device.type == "meta"
+    assert events == []
+    with pytest.raises(NotImplementedError, match="Cannot copy out of meta tensor; no data!"):
+        torch.zeros(2, device="meta").to("cuda")
+    assert nn.Linear(2, 2, device="meta").to_empty(device="cuda").weight.is_cuda
+
+
+def test_memory_that_leaves_torch_is_unknown(x, events):
+    x.data_ptr()
+    assert x.__cuda_array_interface__["shape"] == (3,)
+    capsule = x.__dlpack__()
+    assert [(event.kind, event.api) for event in events] == [
+        ("unknown", "Tensor.data_ptr"),
+        ("unknown", "Tensor.__cuda_array_interface__"),
+        ("unknown", "Tensor.__dlpack__"),
+    ]
+    assert {event.site.function for event in events} == {"test_memory_that_leaves_torch_is_unknown"}
+    assert torch.from_dlpack(capsule).is_cuda
+
+
+def test_memory_of_the_host_that_leaves_torch_is_not(events):
+    host = torch.zeros(3)
+    host.data_ptr()
+    assert not hasattr(host, "__cuda_array_interface__")
+    assert not torch.from_dlpack(host.__dlpack__()).is_cuda
+    assert events == []
+
+
+def test_torchs_own_exchange_stays_on_the_device(x, events):
+    assert x.__dlpack_device__()[0] == 2
+    for shared in (torch.from_dlpack(x), torch.utils.dlpack.from_dlpack(torch.utils.dlpack.to_dlpack(x))):
+        assert shared.is_cuda
+        shared[0] = 5
+    assert x.tolist() == [5, 2, 3]
+    assert [event.kind for event in events if event.kind == "unknown"] == []
+
+
+@pytest.mark.filterwarnings("error")
+def test_compiled_functions_run_eagerly_with_a_note(device, x, events):
+    @torch.compile
+    def double(value):
+        return value * 2
+
+    assert double(x).sum().item() == 12
+    assert totals(events) == (1, 0, 0, 1)
+    assert device.notes == ["torch.compile was ignored: the counts are those of the eager code"]

@@ -1,0 +1,251 @@
+"""``torch.cuda``, ``torch.accelerator`` and their classes, while a simulated device is active."""
+
+import math
+
+import pytest
+import torch
+
+pytestmark = pytest.mark.usefixtures("device")
+
+
+def kinds(events):
+    return [(event.kind, event.api) for event in events]
+
+
+def test_there_is_one_gpu():
+    assert torch.cuda.is_available()
+    assert torch.cuda.is_initialized()
+    assert torch.cuda.device_count() == 1
+    assert torch.cuda.current_device() == 0
+    assert torch.cuda.get_device_name() == "simulated CUDA device"
+    assert torch.cuda.get_device_capability(0) == (9, 0)
+    assert torch.cuda.get_device_properties("cuda").name == "simulated CUDA device"
+    assert torch.cuda.is_bf16_supported()
+    assert not torch.cuda.is_current_stream_capturing()
+
+
+@pytest.mark.parametrize(
+    "use",
+    [
+        lambda: torch.zeros(2, device="cuda:1"),
+        lambda: torch.zeros(2).to("cuda:1"),
+        lambda: torch.zeros(2).cuda(1),
+        lambda: torch.cuda.set_device(1),
+        lambda: torch.cuda.synchronize(1),
+        lambda: torch.cuda.device(1).__enter__(),
+        lambda: torch.cuda.get_device_properties(1),
+        lambda: torch.tensor([1.0], device=torch.device("cuda", 3)),
+        lambda: torch.nn.Linear(2, 2).to("cuda:1"),
+        lambda: torch.UntypedStorage(4, device="cuda:1"),
+    ],
+)
+def test_a_second_gpu_is_not_there(use):
+    with pytest.raises(
+        RuntimeError, match=r"CUDA error: invalid device ordinal \(the simulated machine has one GPU"
+    ):
+        use()
+
+
+def test_every_synchronize_is_one_wait(events):
+    stream, event = torch.cuda.Stream(), torch.cuda.Event()
+    event.record()
+    torch.cuda.synchronize()
+    torch.cuda.synchronize("cuda:0")
+    stream.synchronize()
+    torch.cuda.current_stream().synchronize()
+    event.synchronize()
+    torch.accelerator.synchronize()
+    assert kinds(events) == [
+        ("wait", "torch.cuda.synchronize"),
+        ("wait", "torch.cuda.synchronize"),
+        ("wait", "torch.cuda.Stream.synchronize"),
+        ("wait", "torch.cuda.Stream.synchronize"),
+        ("wait", "torch.cuda.Event.synchronize"),
+        ("wait", "torch.accelerator.synchronize"),
+    ]
+    assert all((event.waits, event.dtoh, event.op) == (1, 0, "") for event in events)
+    assert {event.site.function for event in events} == {"test_every_synchronize_is_one_wait"}
+
+
+def test_what_only_the_device_waits_for_is_no_wait(events):
+    stream, event = torch.cuda.Stream(), torch.cuda.Event(enable_timing=True)
+    with torch.cuda.stream(stream):
+        torch.zeros(3, device="cuda").record_stream(stream)
+        event.record(stream)
+    torch.cuda.current_stream().wait_stream(stream)
+    torch.cuda.current_stream().wait_event(event)
+    event.wait()
+    stream.record_event().query()
+    assert stream.query()
+    torch.cuda.empty_cache()
+    assert events == []
+
+
+def test_streams_and_events_are_torchs_classes():
+    for stream in (
+        torch.cuda.Stream(),
+        torch.cuda.current_stream(),
+        torch.Stream(device="cuda"),
+        torch.Stream("cuda"),
+    ):
+        assert isinstance(stream, torch.cuda.Stream)
+        assert isinstance(stream, torch.Stream)
+        assert stream.device == torch.device("cuda", 0)
+    for event in (torch.cuda.Event(), torch.Event(device="cuda"), torch.cuda.current_stream().record_event()):
+        assert isinstance(event, torch.cuda.Event)
+        assert isinstance(event, torch.Event)
+
+
+def test_a_class_taken_before_makes_streams_too():
+    from torch.cuda import Event, Stream
+
+    assert isinstance(Stream(priority=-1), Stream)
+    assert isinstance(Event(), Event)
+
+
+def test_the_current_stream_follows():
+    default, stream = torch.cuda.default_stream(), torch.cuda.Stream()
+    assert torch.cuda.current_stream() == default
+    with torch.cuda.stream(stream):
+        assert torch.cuda.current_stream() == stream
+        with torch.cuda.stream(None), torch.cuda.stream(default):
+            assert torch.cuda.current_stream() == default
+        assert torch.cuda.current_stream() == stream
+    with stream:
+        assert torch.accelerator.current_stream() == stream
+    assert torch.cuda.current_stream() == default
+    assert stream != default
+    assert stream.cuda_stream != default.cuda_stream == 0
+
+
+def test_the_current_stream_is_put_back_after_an_error():
+    with pytest.raises(ValueError), torch.cuda.stream(torch.cuda.Stream()):
+        raise ValueError
+    assert torch.cuda.current_stream() == torch.cuda.default_stream()
+
+
+def test_no_time_is_made_up():
+    start, end = torch.cuda.Event(enable_timing=True), torch.cuda.Event(enable_timing=True)
+    with pytest.raises(ValueError, match="must be recorded"):
+        start.elapsed_time(end)
+    start.record()
+    end.record()
+    assert math.isnan(start.elapsed_time(end))
+    with pytest.raises(ValueError, match="enable_timing=True"):
+        start.elapsed_time(torch.cuda.Event())
+
+
+@pytest.mark.parametrize("capture", [lambda: torch.cuda.CUDAGraph(), lambda: torch.cuda.graph(None)])
+def test_a_graph_is_refused_in_one_clear_line(capture):
+    with pytest.raises(
+        RuntimeError, match="^a simulated device captures no CUDA graphs: run the function eagerly here"
+    ):
+        capture()
+
+
+def test_memory_is_what_lives_on_the_device():
+    before = torch.cuda.memory_allocated()
+    x = torch.zeros(1000, device="cuda")
+    assert torch.cuda.memory_allocated() - before == x.nbytes
+    assert torch.cuda.memory_stats()["allocated_bytes.all.current"] == torch.cuda.max_memory_allocated()
+    free, total = torch.cuda.mem_get_info()
+    assert 0 < free < total
+    assert "PyTorch CUDA memory summary" in torch.cuda.memory_summary()
+    del x
+    assert torch.cuda.memory_allocated() == before
+    torch.cuda.reset_peak_memory_stats()
+    assert torch.cuda.memory_snapshot() == []
+
+
+def test_random_numbers_are_the_cpus():
+    torch.manual_seed(3)
+    on_device = torch.rand(4, device="cuda").tolist()
+    torch.manual_seed(3)
+    assert torch.rand(4).tolist() == on_device
+    torch.cuda.manual_seed(3)
+    state = torch.cuda.get_rng_state()
+    first = torch.rand(4, device="cuda").tolist()
+    torch.cuda.set_rng_state(state)
+    assert torch.rand(4, device="cuda").tolist() == first == on_device
+    assert torch.cuda.initial_seed() == 3
+
+
+def test_a_generator_of_the_device():
+    generator = torch.Generator(device="cuda").manual_seed(5)
+    assert generator.device == torch.device("cuda", 0)
+    assert isinstance(generator, torch.Generator)
+    assert not isinstance(3, torch.Generator)
+    drawn = torch.rand(3, device="cuda", generator=generator)
+    assert drawn.tolist() == torch.rand(3, generator=torch.Generator().manual_seed(5)).tolist()
+
+
+@pytest.mark.parametrize(
+    "draw",
+    [
+        lambda: torch.rand(3, device="cuda", generator=torch.Generator()),
+        lambda: torch.zeros(3, device="cuda").normal_(generator=torch.Generator()),
+        lambda: torch.randperm(3, device="cuda", generator=torch.Generator()),
+        lambda: torch.multinomial(torch.ones(3, device="cuda"), 2, generator=torch.Generator()),
+    ],
+)
+def test_a_cpu_generator_is_refused_for_a_device_tensor(draw):
+    with pytest.raises(RuntimeError, match="Expected a 'cuda' device type for generator but found 'cpu'"):
+        draw()
+
+
+def test_a_device_generator_is_refused_for_a_host_tensor():
+    with pytest.raises(RuntimeError, match="Expected a 'cpu' device type for generator but found 'cuda'"):
+        torch.rand(3, generator=torch.Generator(device="cuda"))
+
+
+def test_the_old_tensor_types(events):
+    x = torch.cuda.FloatTensor([1.0, 2.0])
+    assert (x.device.type, x.dtype, x.type()) == ("cuda", torch.float32, "torch.cuda.FloatTensor")
+    assert [(event.kind, event.api, event.htod, event.waits) for event in events] == [
+        ("upload", "torch.cuda.FloatTensor", 1, 1)
+    ]
+    assert isinstance(x, torch.cuda.FloatTensor)
+    assert not isinstance(x, torch.cuda.HalfTensor)
+    assert not isinstance(torch.zeros(2), torch.cuda.FloatTensor)
+    assert torch.zeros(2).type(torch.cuda.HalfTensor).dtype == torch.float16
+    assert torch.cuda.LongTensor(2, 3).shape == (2, 3)
+
+
+def test_the_accelerator_is_the_device():
+    assert torch.accelerator.is_available()
+    assert torch.accelerator.current_accelerator() == torch.device("cuda")
+    assert torch.accelerator.device_count() == 1
+    assert torch.accelerator.current_device_index() == 0
+    torch.accelerator.set_device_index(0)
+    assert torch.accelerator.current_stream() == torch.cuda.current_stream()
+
+
+def test_profiling_marks_do_nothing(events):
+    with torch.cuda.nvtx.range("a"), torch.cuda.profiler.profile():
+        torch.cuda.nvtx.range_push("b")
+        torch.cuda.nvtx.mark("c")
+        torch.cuda.nvtx.range_pop()
+    with torch.cuda.device(0), torch.cuda.device_of(torch.zeros(2, device="cuda")):
+        assert events == []
+
+
+def test_a_name_that_the_user_patches_stays_his(monkeypatch):
+    monkeypatch.setattr(torch.cuda, "is_available", lambda: "mine")
+    assert torch.cuda.is_available() == "mine"
+
+
+def test_a_default_device():
+    torch.set_default_device("cuda")
+    assert torch.zeros(2).is_cuda
+    assert torch.tensor([1.0]).is_cuda
+    assert torch.nn.Linear(2, 2).weight.is_cuda
+    assert not torch.zeros(2, device="cpu").is_cuda
+    torch.set_default_device("cpu")
+    assert not torch.zeros(2).is_cuda
+
+
+def test_a_device_as_a_context():
+    with torch.device("cuda"):
+        assert torch.zeros(2).is_cuda
+        assert torch.as_tensor([1.0]).is_cuda
+    assert not torch.zeros(2).is_cuda
