@@ -82,7 +82,7 @@ def _compared(
 ) -> Comparison:
     from syncscope.comparison.run import Plan, compare, resolved
     from syncscope.subjects.inputs import chosen_workload
-    from syncscope.subjects.loader import load_pair
+    from syncscope.subjects.pair import load_pair
 
     # All that needs none of the subjects' code comes before it.
     sweep = _sweep(**variables)

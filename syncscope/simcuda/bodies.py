@@ -35,7 +35,7 @@ def _is_torchs(func: FunctionType) -> bool:
 
 
 def overridden(args: Iterable[Any]) -> bool:
-    """Whether an argument is of a subclass with a ``__torch_function__`` of its own: it is to be asked first."""
+    """Whether an argument is of a subclass with a ``__torch_function__`` of its own: it is asked first."""
     return _any_overrides(args)
 
 
@@ -66,7 +66,7 @@ class _Globals(dict[str, Any]):
 
 
 def _any_overrides(arguments: Iterable[Any]) -> bool:
-    return any(_overrides(type(argument)) for argument in arguments)
+    return any(map(_overrides, map(type, arguments)))
 
 
 @cache

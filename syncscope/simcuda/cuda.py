@@ -129,7 +129,7 @@ def _no_graphs(*args: Any, **kwargs: Any) -> Any:
         RuntimeError: always.
     """
     raise RuntimeError(
-        "a simulated device captures no CUDA graphs: run the function eagerly here, or use a GPU (device='cuda')"
+        "a simulated device captures no CUDA graphs: run the function eagerly here, or take a GPU"
     )
 
 

@@ -43,8 +43,8 @@ class SimulatedDevice:
     what torch.profiler counts as well. ``kernels`` names those that were run as they are on the CPU: what
     their kernels call was not heard.
 
-    On every way out the thread's modes are those it came in with, and ``torch.cuda`` is as it was. A device may
-    stand inside of another in the same thread: its events are the other's too.
+    On every way out the thread's modes are those it came in with, and ``torch.cuda`` is as it was.
+    A device may stand inside of another in the same thread: its events are the other's too.
     """
 
     def __init__(self, sink: Sink, families: dict[str, str] | None = None, stack_depth: int = 1) -> None:

@@ -13,7 +13,7 @@ from syncscope.simcuda.frames import Frame
 from syncscope.simcuda.listener import unheard
 from syncscope.simcuda.placement import PLACEMENT
 
-_WHY = "the gradient of a 0-dim host tensor is made on the device, and fetched (autograd/engine.cpp, validate_outputs)"
+_WHY = "the gradient of a 0-dim host tensor is made on the device, and fetched (engine.cpp, validate_outputs)"
 
 
 def returning(args: tuple[Any, ...], frame: Frame) -> tuple[Any, ...]:
@@ -42,7 +42,7 @@ class _Fetching(torch.autograd.Function):
         return tensor.view_as(tensor)
 
     @staticmethod
-    def backward(ctx: Any, gradient: Tensor) -> Tensor:  # type: ignore[override]
+    def backward(ctx: Any, gradient: Tensor) -> Tensor:
         if not PLACEMENT.is_on(gradient):
             return gradient
         with unheard():

@@ -44,6 +44,22 @@ def unheard() -> Iterator[None]:
         yield
 
 
+@contextmanager
+def _facing(device: devices.SimulatedDevice) -> Iterator[None]:
+    """Let the face see what Python code below the dispatcher calls; it is off while it handles a call."""
+    from syncscope.simcuda.face import Face
+
+    stack = (torch._C._get_function_stack_at(i) for i in range(torch._C._len_torch_function_stack()))
+    if any(isinstance(mode, Face) for mode in stack):
+        yield
+        return
+    torch._C._push_on_torch_function_stack(Face(device))
+    try:
+        yield
+    finally:
+        torch._C._pop_torch_function_stack()
+
+
 @cache
 def _register() -> tuple[torch.library.Library, torch.library.Library]:
     """Register the fallback, and let views pass it by: they share their base's storage."""
@@ -102,7 +118,7 @@ class _Hearing:
 
     def _answered_by_subclass(self) -> Any:
         """A tensor subclass says in Python what the call means: that is heard, and spoken to the face."""
-        with modes.facing(self.device):
+        with _facing(self.device):
             return self.func.redispatch(self.keys.remove(_KEY), *self.args, **self.kwargs)
 
     def _decomposed(self) -> Any:

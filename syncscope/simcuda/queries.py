@@ -18,13 +18,13 @@ def device(spoken: Spoken) -> torch.device:
     return CUDA if PLACEMENT.is_on(tensor) else tensor.device
 
 
-@spelling(Tensor.is_cuda.__get__)
+@spelling(Tensor.is_cuda.__get__)  # type: ignore[attr-defined]
 def is_cuda(spoken: Spoken) -> bool:
     """``t.is_cuda``."""
     return PLACEMENT.is_on(spoken.args[0])
 
 
-@spelling(Tensor.is_cpu.__get__)
+@spelling(Tensor.is_cpu.__get__)  # type: ignore[attr-defined]
 def is_cpu(spoken: Spoken) -> bool:
     """``t.is_cpu``."""
     (tensor,) = spoken.args

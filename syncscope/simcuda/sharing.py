@@ -88,7 +88,7 @@ def dlpack(spoken: Spoken) -> Any:
     return capsule
 
 
-@spelling(Tensor.__cuda_array_interface__.__get__)  # type: ignore[attr-defined]
+@spelling(Tensor.__cuda_array_interface__.__get__)
 def cuda_array_interface(spoken: Spoken) -> Any:
     """``t.__cuda_array_interface__``: torch's own body makes it, and refuses a tensor on the host."""
     described = spoken.run(*spoken.args)

@@ -52,8 +52,8 @@ class Stream(torch.Stream):
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         """Nothing is left to do."""
 
-    @property
-    def __class__(self) -> type:  # type: ignore[misc]
+    @property  # type: ignore[misc]
+    def __class__(self) -> type:
         """What ``isinstance`` is told."""
         return torch.cuda.Stream
 
@@ -114,8 +114,8 @@ class Event:
         self.recorded = False
         self.device = CUDA
 
-    @property
-    def __class__(self) -> type:  # type: ignore[misc]
+    @property  # type: ignore[misc]
+    def __class__(self) -> type:
         """What ``isinstance`` is told."""
         return _event_class()
 

@@ -16,7 +16,9 @@ from syncscope.simcuda.placement import PLACEMENT, is_wrapper, parts
 from syncscope.simcuda.places import means_cuda
 from syncscope.simcuda.spellings import spelling
 
-_READS = "the host obtains the tensor's values: the copy waits for all that was launched before (TensorConversions.cpp, Copy.cu)"
+_READS = (
+    "the host obtains the values, and waits for all that was launched before (TensorConversions.cpp, Copy.cu)"
+)
 _UPLOADS = "values of the host go to the device (Copy.cu, copy_kernel_cuda)"
 
 
@@ -102,7 +104,7 @@ class _Crossing(torch.autograd.Function):
         return _crossed(tensor, move)
 
     @staticmethod
-    def backward(ctx: Any, gradient: Tensor) -> tuple[Tensor, None]:  # type: ignore[override]
+    def backward(ctx: Any, gradient: Tensor) -> tuple[Tensor, None]:
         return (moved(gradient, ctx.back) if ctx.back.crosses(gradient) else gradient), None
 
 

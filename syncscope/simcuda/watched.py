@@ -18,7 +18,7 @@ _ABSENT = object()
 
 
 def module(shown: ModuleType, answers: Mapping[str, Any]) -> Undo:
-    """Let ``shown`` have ``answers`` as its attributes for watched threads; what the user set himself stays."""
+    """Let ``shown`` have ``answers`` as attributes, for watched threads; what the user set himself stays."""
     kind = type(shown)
     own = {name: vars(shown).get(name, _ABSENT) for name in answers}
 
@@ -84,7 +84,7 @@ class _Asking(type):
 
 
 def stand_in(own: type, answer: Callable[..., Any]) -> type:
-    """A class whose calls make what ``answer`` makes in watched threads, and instances of ``own`` in others."""
+    """A class whose calls make what ``answer`` makes, in watched threads; in others, an ``own``."""
     body = {
         "stands_for": own,
         "answer": staticmethod(answer),

@@ -20,7 +20,6 @@ from syncscope.subjects.functions import named_function, only_function
 from syncscope.subjects.importer import Home, Importer, without_importer
 from syncscope.subjects.naming import FileNames, SubjectName, parse
 from syncscope.subjects.origin import Origin
-from syncscope.subjects.signatures import check_signatures
 
 
 @dataclass(frozen=True)
@@ -90,18 +89,6 @@ def load(text: str, *, beside: Sequence[Subject] = (), preferred: str = "compute
         origin=loaded.origin,
         importer=loaded.importer,
     )
-
-
-def load_pair(old: str, new: str) -> tuple[Subject, Subject]:
-    """Load the two subjects of a comparison, baseline first.
-
-    Raises:
-        UnusableSubject: one of them can't be loaded, or they take different parameters.
-    """
-    baseline = load(old)
-    changed = load(new, beside=[baseline])
-    check_signatures(baseline, changed)
-    return baseline, changed
 
 
 @dataclass(frozen=True)

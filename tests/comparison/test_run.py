@@ -11,7 +11,7 @@ from syncscope.comparison.run import Plan, UnusableDevice, compare
 from syncscope.observe.families import UnknownFamily
 from syncscope.subjects.cases import sweep_of
 from syncscope.subjects.inputs import chosen_workload
-from syncscope.subjects.loader import load_pair
+from syncscope.subjects.pair import load_pair
 
 INPUTS = """
 def make_inputs(n, device, seed=0):

@@ -9,7 +9,7 @@ import pytest
 from syncscope.comparison.run import Plan, compare
 from syncscope.subjects.cases import sweep_of
 from syncscope.subjects.inputs import chosen_workload
-from syncscope.subjects.loader import load_pair
+from syncscope.subjects.pair import load_pair
 
 CASES = Path(__file__).parents[3] / "shared/cases"
 FILES = sorted(CASES.glob("[ks]*.py"))

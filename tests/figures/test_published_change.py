@@ -11,7 +11,7 @@ from syncscope.comparison.run import Plan, compare
 from syncscope.reports import counts_csv
 from syncscope.subjects.cases import sweep_of
 from syncscope.subjects.inputs import chosen_workload
-from syncscope.subjects.loader import load_pair
+from syncscope.subjects.pair import load_pair
 
 ROOT = Path(__file__).parents[2]
 EXAMPLES = ROOT / "examples/vidcom2"

@@ -1,4 +1,4 @@
-"""Bytes that cross: storages, pickling, saving and loading, copies, pinned memory, exchange with other libraries."""
+"""Bytes that cross: storages, pickling, saving and loading, copies, pinned memory, other libraries."""
 
 import copy
 import io

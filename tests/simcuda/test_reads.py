@@ -126,7 +126,8 @@ def recorded(line):
     with SimulatedDevice(events.append):
         x = torch.tensor([2.0, 1.0, 3.0, 4.0], device="cuda")
         names = {
-            "x": x, "x0": x[0], "h": torch.zeros(4), "torch": torch, "math": math, "operator": operator, "np": np,
+            "torch": torch, "math": math, "operator": operator, "np": np,
+            "x": x, "x0": x[0], "h": torch.zeros(4),
             "i0": torch.tensor(1, device="cuda"), "t3": torch.tensor(3, device="cuda"),
         }  # fmt: skip
         events.clear()

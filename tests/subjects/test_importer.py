@@ -7,7 +7,8 @@ import sys
 
 import pytest
 
-from syncscope.subjects.loader import load, load_pair
+from syncscope.subjects.loader import load
+from syncscope.subjects.pair import load_pair
 
 
 @pytest.fixture(autouse=True)

@@ -12,7 +12,8 @@ import torch
 from syncscope.subjects import Unusable, UnusableInputs
 from syncscope.subjects.cases import Sweep, parse_sweep
 from syncscope.subjects.inputs import chosen_workload
-from syncscope.subjects.loader import load, load_pair
+from syncscope.subjects.loader import load
+from syncscope.subjects.pair import load_pair
 
 PRUNE = "def compute_retention_mask(video_embeds, video_size_thw, spatial_merge_size, q): ...\n"
 

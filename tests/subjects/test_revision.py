@@ -7,7 +7,8 @@ import traceback
 import pytest
 
 from syncscope.subjects import UnusableSubject
-from syncscope.subjects.loader import load, load_pair
+from syncscope.subjects.loader import load
+from syncscope.subjects.pair import load_pair
 
 
 def refusal(text: str) -> str:

@@ -2,15 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 from torch import Tensor
 
-from syncscope.simcuda.costs.layouts import charged
 from syncscope.simcuda.costs.sorting import copies_of_a_sort
-from syncscope.simcuda.costs.table import Call, Charge, cost, device_copy, fetch, upload
-
-_LENGTHS = "lengths that live on the device are fetched; offsets and lengths go up"
+from syncscope.simcuda.costs.table import Call, Charge, cost, device_copy, dtype_name
 
 
 @cost(
@@ -24,16 +19,19 @@ def binary_cross_entropy(call: Call) -> Charge | None:
     loss = call["self"]
     if call["reduction"] == 0 or not loss.numel():
         return None
-    return Charge("copy", dtod=1, dtype=str(loss.dtype).removeprefix("torch."))
+    return Charge("copy", dtod=1, dtype=dtype_name(loss))
 
 
 @cost(
     "im2col",
     why="the patches of each image are copied into the result",
     source="aten/src/ATen/native/cuda/Im2Col.cu, im2col_out_cuda_template",
+    after=True,
 )
-def im2col(call: Call) -> None:
-    """See ``after``: the result says whether there is more than one patch."""
+def im2col(call: Call) -> Charge | None:
+    """One memcpy where there is more than one patch."""
+    patches = call.result
+    return device_copy(patches) if patches.shape[-1] > 1 else None
 
 
 @cost(
@@ -65,25 +63,10 @@ def embedding_renorm(call: Call) -> Charge | None:
 @cost(
     "_ctc_loss",
     "_ctc_loss_backward",
-    why=_LENGTHS,
-    source="aten/src/ATen/native/cuda/LossCTC.cu, ctc_loss_gpu_template; LossCTC.cpp, _ctc_loss_tensor",
-    instead="lengths on the host",
-    mixes=True,
+    why="lengths and offsets go up for the kernel",
+    source="aten/src/ATen/native/cuda/LossCTC.cu, ctc_loss_gpu_template, ctc_loss_backward_gpu_template",
 )
 def ctc_loss(call: Call) -> list[Charge]:
-    """Three uploads, and a fetch for each tensor of lengths on the device."""
-    lengths = [call["input_lengths"], call["target_lengths"]]
-    given = [one for one in lengths if isinstance(one, Tensor) and call.on_device(_name_of(one, call))]
-    log_probs = call["log_probs"]
-    table = upload(log_probs)
-    up = [Charge("upload", htod=3, waits=3, dtype="int64", note="offsets and lengths")] if table else []
-    return charged(*(fetch(one) for one in given), *up)
-
-
-def _name_of(one: Tensor, call: Call) -> str:
-    return "input_lengths" if one is call["input_lengths"] else "target_lengths"
-
-
-def host_lengths(lengths: Sequence[int] | Tensor) -> bool:
-    """Whether lengths are known to the host."""
-    return not isinstance(lengths, Tensor)
+    """Three uploads."""
+    sizes = Charge("upload", htod=1, waits=1, dtype="int64", note="lengths and offsets")
+    return [sizes] * 3 if call["log_probs"].numel() else []

@@ -1,15 +1,24 @@
-"""Whether two subjects can be called with the same arguments."""
+"""The two subjects of a comparison: loaded side by side, and called with the same arguments."""
 
 from __future__ import annotations
 
 import inspect
 from inspect import Parameter, Signature
-from typing import TYPE_CHECKING
 
 from syncscope.subjects import UnusableSubject
+from syncscope.subjects.loader import Subject, load
 
-if TYPE_CHECKING:
-    from syncscope.subjects.loader import Subject
+
+def load_pair(old: str, new: str) -> tuple[Subject, Subject]:
+    """Load the two subjects of a comparison, baseline first.
+
+    Raises:
+        UnusableSubject: one of them can't be loaded, or they take different parameters.
+    """
+    baseline = load(old)
+    changed = load(new, beside=[baseline])
+    check_signatures(baseline, changed)
+    return baseline, changed
 
 
 def check_signatures(old: Subject, new: Subject) -> None:

@@ -1,0 +1,43 @@
+"""Operators that PyTorch has on the CPU and not on CUDA."""
+
+from __future__ import annotations
+
+from syncscope.simcuda.costs.table import Call, cost
+
+
+@cost(
+    "histogram",
+    "_histogramdd_bin_edges",
+    "_histogramdd_from_bin_cts",
+    "_histogramdd_from_bin_tensors",
+    "_spdiags",
+    why="there is no such operator on CUDA",
+    source="aten/src/ATen/native/native_functions.yaml, dispatch: CPU",
+    instead="torch.histc, or torch.bucketize and torch.bincount",
+    mixes=True,
+)
+def missing(call: Call) -> None:
+    """Nothing.
+
+    Raises:
+        NotImplementedError: always; as PyTorch words it.
+    """
+    raise NotImplementedError(
+        f"Could not run '{call.operator.full_name}' with arguments from the 'CUDA' backend. "
+        "This could be because the operator doesn't exist for this backend."
+    )
+
+
+@cost(
+    "sspaddmm",
+    why="there is no such operator on CUDA",
+    source="aten/src/ATen/native/sparse/cuda/SparseCUDATensorMath.cu, _sspaddmm_out_cuda",
+    sparse=True,
+)
+def sspaddmm(call: Call) -> None:
+    """Nothing.
+
+    Raises:
+        RuntimeError: always; as PyTorch words it.
+    """
+    raise RuntimeError("NYI: CUDA sspaddmm is not implemented")

@@ -1,0 +1,317 @@
+"""Sparse tensors: coalescing waits between the steps of Thrust, and learns how many entries are distinct."""
+
+from __future__ import annotations
+
+import torch
+from torch import Tensor
+
+from syncscope.simcuda.costs.layouts import charged, clone
+from syncscope.simcuda.costs.table import Call, Charge, cost, device_copy, dtype_name, size_read
+
+_WAITS_OF_COALESCING = 5
+_COALESCES = "uncoalesced entries are sorted and added up: the host learns how many are distinct, and Thrust waits"
+_SPARSE_MM = "aten/src/ATen/native/sparse/cuda/SparseCUDABlas.cpp, SparseCUDATensorMath.cu"
+_COALESCE_FIRST = "coalesce once, and keep the result"
+
+
+def coalescing(tensor: Tensor, dims: int | None = None) -> list[Charge]:
+    """What it costs to coalesce ``tensor``, of ``dims`` sparse dimensions if it is yet to be made."""
+    if tensor.layout is not torch.sparse_coo or (dims is None and tensor.is_coalesced()):
+        return []
+    if tensor._nnz() < 2:
+        return []
+    copies = device_copy(tensor._values(), tensor.sparse_dim() if dims is None else dims)
+    return [size_read(tensor._values(), waits=_WAITS_OF_COALESCING), *charged(copies)]
+
+
+def _waits(times: int) -> Charge:
+    return Charge("wait", waits=times, note="between the steps of Thrust and cuSPARSE")
+
+
+def _indices(tensor: Tensor) -> list[Tensor]:
+    if tensor.layout is torch.sparse_coo:
+        return [tensor._indices()]
+    if tensor.layout in (torch.sparse_csr, torch.sparse_bsr):
+        return [tensor.crow_indices(), tensor.col_indices()]
+    return [tensor.ccol_indices(), tensor.row_indices()]
+
+
+def _values(tensor: Tensor) -> Tensor:
+    return tensor._values() if tensor.layout is torch.sparse_coo else tensor.values()
+
+
+def copied_indices(tensor: Tensor) -> list[Charge]:
+    """A memcpy for each tensor of indices."""
+    return charged(*(device_copy(one) for one in _indices(tensor)))
+
+
+@cost(
+    "_coalesce",
+    why=_COALESCES,
+    source="aten/src/ATen/native/sparse/cuda/SparseCUDATensor.cu, coalesce_sparse_cuda",
+    instead=_COALESCE_FIRST,
+    sparse=True,
+)
+def coalesce(call: Call) -> list[Charge]:
+    """One number and five waits; nothing with fewer than two entries."""
+    return coalescing(call["self"])
+
+
+@cost(
+    "mm",
+    "bmm",
+    "mv",
+    "addmm",
+    "_sparse_addmm",
+    "hspmm",
+    why=_COALESCES,
+    source=_SPARSE_MM,
+    instead=_COALESCE_FIRST,
+    sparse=True,
+)
+def product(call: Call) -> list[Charge]:
+    """The sparse side coalesced, and the copies of what is added."""
+    given = [value for value in call.args if isinstance(value, Tensor)]
+    name = call.operator.name
+    sides = [one for one in given if one.layout is torch.sparse_coo]
+    if name == "mm" and len(sides) == 2:
+        return [*(charge for one in sides for charge in coalescing(one)), _waits(2)]
+    found = [charge for one in sides for charge in coalescing(one)]
+    extras: dict[str, list[Charge | None]] = {
+        "mv": [device_copy(given[-1], 2)],
+        "bmm": [_waits(1)],
+        "hspmm": [device_copy(given[-1], 3), _waits(1)],
+    }
+    added = [clone(given[0])] if name.endswith("addmm") and given[0].layout is torch.strided else []
+    both_csr = name == "mm" and all(one.layout is torch.sparse_csr for one in given)
+    results = [device_copy(_values(given[0]), 2)] if both_csr else []
+    return [*found, *charged(*(extras.get(name, []) if sides else []), *added, *results)]
+
+
+@cost(
+    "_sparse_sparse_matmul",
+    why=_COALESCES,
+    source="aten/src/ATen/native/sparse/cuda/SparseMatMul.cu, sparse_sparse_matmul_cuda",
+    instead=_COALESCE_FIRST,
+    sparse=True,
+)
+def sparse_product(call: Call) -> list[Charge]:
+    """Both sides coalesced, and two waits."""
+    return [*coalescing(call["self"]), *coalescing(call["other"]), _waits(2)]
+
+
+@cost(
+    "_sparse_softmax",
+    "_sparse_log_softmax",
+    why=_COALESCES,
+    source="aten/src/ATen/native/sparse/cuda/SoftMax.cu, softmax_sparse_cuda",
+    instead=_COALESCE_FIRST,
+    sparse=True,
+)
+def softmax(call: Call) -> list[Charge]:
+    """The input coalesced; sizes go up, a number of pools comes back."""
+    tensor = call["self"]
+    values = tensor._values()
+    copies = device_copy(values, 1 if tensor.is_coalesced() else 2)
+    sizes = Charge("upload", htod=1, waits=1, dtype="int64", note="sizes of the dimensions")
+    return [*coalescing(tensor), *charged(copies), sizes, size_read(values, waits=6)]
+
+
+@cost(
+    "add",
+    "sub",
+    "add_",
+    "sub_",
+    why="a sum with more entries than the tensor has elements is coalesced",
+    source="aten/src/ATen/native/sparse/cuda/SparseCUDATensorMath.cu, add_out_sparse_cuda",
+    instead=_COALESCE_FIRST,
+    sparse=True,
+)
+def add(call: Call) -> list[Charge]:
+    """Both compressed: two copies; one dense: a copy of it; both COO: perhaps a coalescing."""
+    mine, other = call["self"], call["other"]
+    if mine.layout is torch.strided:
+        return charged(None if call.operator.name.endswith("_") else clone(mine))
+    if mine.layout is not torch.sparse_coo or not isinstance(other, Tensor):
+        return charged(device_copy(_values(mine), 2))
+    if other.layout is not torch.sparse_coo or mine._nnz() + other._nnz() <= mine.numel():
+        return []
+    grown = mine if mine._nnz() >= other._nnz() else other
+    return coalescing(grown, dims=mine.sparse_dim() if not mine.is_coalesced() else 0)
+
+
+@cost(
+    "pow",
+    "norm",
+    why=_COALESCES,
+    source="aten/src/ATen/native/sparse/SparseTensorMath.cpp, pow_out_sparse_scalar, norm_sparse",
+    instead=_COALESCE_FIRST,
+    sparse=True,
+)
+def of_coalesced(call: Call) -> list[Charge]:
+    """The input coalesced; where a sparse result is made, its indices copied."""
+    tensor = call["self"]
+    copies = copied_indices(tensor) if call.operator.name == "pow" and tensor.is_coalesced() else []
+    return [*coalescing(tensor), *copies]
+
+
+@cost(
+    "mul",
+    "div",
+    "mul_.Scalar",
+    "sqrt",
+    "abs",
+    "sin",
+    "tanh",
+    "relu",
+    "sign",
+    "floor",
+    "ceil",
+    "expm1",
+    "log1p",
+    "sparse_mask",
+    why="the result's indices are copied from the input's",
+    source="aten/src/ATen/native/sparse/SparseUnaryOps.cpp; SparseTensorMath.cpp, mul_sparse, div_sparse",
+    sparse=True,
+)
+def with_copied_indices(call: Call) -> list[Charge]:
+    """One memcpy; two uncoalesced factors are each joined out of two."""
+    tensor, other = call["self"], call.args[1] if len(call.args) > 1 else None
+    if isinstance(other, Tensor) and other.layout is torch.sparse_coo and tensor.layout is torch.sparse_coo:
+        both = not (tensor.is_coalesced() and other.is_coalesced())
+        return charged(device_copy(other._values(), 4 if both else 1))
+    one = tensor if tensor.layout is not torch.strided else other
+    return copied_indices(one) if isinstance(one, Tensor) else []
+
+
+@cost(
+    "clone",
+    "neg",
+    "copy_",
+    "_to_copy",
+    why="indices and values are copied",
+    source="aten/src/ATen/native/sparse/SparseTensor.cpp, copy_tensor_metadata, copy_sparse_",
+    sparse=True,
+    mixes=True,
+)
+def cloned(call: Call) -> list[Charge]:
+    """A memcpy for each part; the values' copy is a kernel where they change dtype."""
+    tensor = call["src"] if call.operator.name == "copy_" else call["self"]
+    if tensor.layout is torch.strided:
+        return []
+    converts = "dtype" in call.kwargs and call["dtype"] not in (None, tensor.dtype)
+    return [*copied_indices(tensor), *charged(None if converts else device_copy(_values(tensor)))]
+
+
+@cost(
+    "_to_sparse",
+    "_to_sparse_csr",
+    "_to_sparse_csc",
+    "_to_sparse_bsr",
+    "_to_sparse_bsc",
+    why="the non-zero elements are found: the host learns their number",
+    source="aten/src/ATen/native/TensorConversions.cpp, dense_to_sparse, dense_to_sparse_compressed",
+    instead="build the sparse tensor from indices that are known",
+)
+def to_sparse(call: Call) -> list[Charge]:
+    """Of a dense tensor: how many, for compressed layouts twice; the parts are copied."""
+    dense = call["self"]
+    if call.operator.name != "_to_sparse":
+        return [size_read(dense)] * 2
+    found = size_read(dense)
+    sparse_dims = call["sparse_dim"] if "sparse_dim" in call.operator.arguments else dense.dim()
+    if sparse_dims < dense.dim():
+        return [found, size_read(dense, waits=3), Charge("copy", dtod=1, dtype=dtype_name(dense))]
+    return [found, *charged(Charge("copy", dtod=2, dtype=dtype_name(dense)) if _any_nonzero(dense) else None)]
+
+
+def _any_nonzero(dense: Tensor) -> bool:
+    from syncscope.simcuda.listener import unheard
+
+    with unheard():
+        return bool(dense.detach().any())
+
+
+@cost(
+    "_to_sparse",
+    "_to_sparse_csr",
+    "_to_sparse_csc",
+    "_to_sparse_bsr",
+    "_to_sparse_bsc",
+    "_to_dense",
+    why="the layout is changed in place of the values; what is uncoalesced is coalesced first",
+    source="aten/src/ATen/native/TensorConversions.cpp, sparse_coo_to_sparse_csr, sparse_compressed_to_sparse",
+    sparse=True,
+)
+def to_layout(call: Call) -> list[Charge]:
+    """From COO: coalesced, to columns after a transposition; from compressed: a copy of a part."""
+    tensor = call["self"]
+    name = call.operator.name
+    if tensor.layout is not torch.sparse_coo:
+        return _between_compressed(tensor, name)
+    if name == "_to_sparse_csc" and tensor._nnz() > 1:
+        return [*charged(device_copy(tensor._values(), 5)), *coalescing(tensor, tensor.sparse_dim())]
+    return coalescing(tensor) if name != "_to_dense" else []
+
+
+def _between_compressed(tensor: Tensor, name: str) -> list[Charge]:
+    kept = {torch.sparse_csr: "_to_sparse_csr", torch.sparse_csc: "_to_sparse_csc"}.get(tensor.layout)
+    if name in ("_to_dense", "_to_sparse"):
+        return charged(device_copy(tensor.values()))
+    if name == kept:
+        return []
+    flag = Charge("upload", htod=1, waits=1, dtype="int64")
+    return [flag, *charged(device_copy(tensor.values(), 6))]
+
+
+@cost(
+    "index_select",
+    why="the entries that are selected are counted",
+    source="aten/src/ATen/native/sparse/SparseTensor... TensorShape.cpp, index_select_sparse_cuda",
+    sparse=True,
+)
+def index_select(call: Call) -> list[Charge]:
+    """One number; copies of the parts."""
+    tensor = call["self"]
+    if tensor.layout is not torch.sparse_coo or not tensor._nnz():
+        return []
+    return [size_read(tensor._values()), *charged(device_copy(tensor._values(), 3))]
+
+
+@cost(
+    "narrow_copy",
+    why="the entries that lie in the part are found with a mask",
+    source="aten/src/ATen/native/TensorShape.cpp, narrow_copy_sparse",
+    sparse=True,
+)
+def narrow_copy(call: Call) -> list[Charge]:
+    """Two masks."""
+    return [size_read(call["self"]._values())] * 2 if call["self"]._nnz() else []
+
+
+@cost(
+    "sparse_sampled_addmm",
+    why="the result starts as a copy of the input",
+    source="aten/src/ATen/native/sparse/cuda/SparseBlas.cpp, sparse_sampled_addmm_out_sparse_csr_cuda",
+    sparse=True,
+)
+def sampled_addmm(call: Call) -> list[Charge]:
+    """Four memcpys."""
+    return charged(device_copy(call["self"].values(), 4))
+
+
+@cost(
+    "_sparse_coo_tensor_unsafe",
+    "_sparse_coo_tensor_with_dims_and_tensors",
+    "_validate_sparse_coo_tensor_args",
+    why="with invariants checked the host reads the smallest and the largest index of every dimension",
+    source="aten/src/ATen/native/sparse/SparseTensor.cpp, _validate_sparse_coo_tensor_args",
+    instead="check_invariants=False",
+)
+def validated(call: Call) -> list[Charge]:
+    """Two vectors of indices where they are checked."""
+    if not call.operator.name.startswith("_validate") or not call["indices"].numel():
+        return []
+    indices = call["indices"]
+    bound = Charge("vector_read", dtoh=1, waits=1, shape=(indices.shape[0],), dtype=dtype_name(indices))
+    return [bound, bound]
