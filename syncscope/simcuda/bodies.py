@@ -23,6 +23,7 @@ _QUESTIONS: dict[str, Callable[..., bool]] = {
 }
 
 
+@cache
 def python_of(func: object) -> FunctionType | None:
     """The Python function that ``func`` is, or the getter of the property that it reads, if it is torch's."""
     owner = getattr(func, "__self__", None)

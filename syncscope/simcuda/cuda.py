@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from contextlib import nullcontext
-from types import SimpleNamespace
+from types import ModuleType, SimpleNamespace
 from typing import Any
 
 import torch
@@ -13,9 +13,11 @@ import torch
 from syncscope.simcuda import (
     accelerator,
     autocast,
+    defaults,
     generators,
     grouping,
     memory,
+    parallel,
     recall,
     sharing,
     storages,
@@ -34,9 +36,9 @@ def show() -> Callable[[], None]:
     """Let torch answer for simulated devices; the function returned takes one showing back."""
     global _shown
     with _lock:
+        if _shown == 0:
+            _change()
         _shown += 1
-        if _shown == 1:
-            _undo.extend(_changes())
     return _hide
 
 
@@ -44,38 +46,43 @@ def _hide() -> None:
     global _shown
     with _lock:
         _shown -= 1
-        while _shown == 0 and _undo:
-            _undo.pop()()
+        if _shown == 0:
+            _change_back()
 
 
-def _changes() -> list[Callable[[], Any]]:
-    """Make every change; what is returned takes them back."""
-    return [
-        watched.module(torch.cuda, _ANSWERS),
-        watched.module(torch.cuda.memory, memory.ANSWERS),
-        watched.module(torch.cuda.random, generators.ANSWERS),
-        watched.module(torch.cuda.nvtx, _NVTX),
-        watched.module(torch.cuda.graphs, _GRAPHS),
-        watched.module(torch.cuda.profiler, _PROFILER),
-        watched.module(torch.accelerator, accelerator.ANSWERS),
-        *(
-            [watched.module(torch.accelerator.memory, accelerator.MEMORY)]
-            if _has_accelerator_memory()
-            else []
-        ),
-        watched.module(torch.backends.cuda, _BACKENDS),
-        watched.attribute(torch, "Generator", watched.stand_in(torch._C.Generator, generators.generator)),
-        streams.show(),
-        storages.show(),
-        sharing.show(),
-        recall.show(),
-        autocast.show(),
-        grouping.show(),
-    ]
+def _change() -> None:
+    """Make every change; should one fail, or be broken off, none is left."""
+    try:
+        for module, answers in _modules():
+            _undo.append(watched.module(module, answers))
+        _undo.append(watched.attribute(torch, "Generator", _GENERATOR))
+        for part in (defaults, parallel, streams, storages, sharing, recall, autocast, grouping):
+            _undo.append(part.show())
+    except BaseException:
+        _change_back()
+        raise
 
 
-def _has_accelerator_memory() -> bool:
-    return hasattr(torch.accelerator, "memory")
+def _change_back() -> None:
+    while _undo:
+        _undo.pop()()
+
+
+def _modules() -> Iterator[tuple[ModuleType, dict[str, Any]]]:
+    """The modules that answer for the device, and their answers."""
+    yield torch.cuda, _ANSWERS
+    yield torch.cuda.memory, memory.ANSWERS
+    yield torch.cuda.random, generators.ANSWERS
+    yield torch.cuda.nvtx, _NVTX
+    yield torch.cuda.graphs, _GRAPHS
+    yield torch.cuda.profiler, _PROFILER
+    yield torch.backends.cuda, _BACKENDS
+    yield torch.accelerator, accelerator.ANSWERS
+    if hasattr(torch.accelerator, "memory"):  # since torch 2.9
+        yield torch.accelerator.memory, accelerator.MEMORY
+
+
+_GENERATOR = watched.stand_in(torch._C.Generator, generators.generator)
 
 
 def set_device(device: Any) -> None:

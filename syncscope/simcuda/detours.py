@@ -14,7 +14,7 @@ import torch
 from syncscope.simcuda.frames import Frame
 
 _COMPOSITES: dict[Callable[..., Any], frozenset[str]] = {
-    function: frozenset({"_local_scalar_dense", "all"})
+    function: frozenset({"_local_scalar_dense", "all", "equal"})
     for function in (
         torch.quantile,
         torch.nanquantile,

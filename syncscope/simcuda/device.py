@@ -50,7 +50,7 @@ class SimulatedDevice:
     def __init__(self, sink: Sink, families: dict[str, str] | None = None, stack_depth: int = 1) -> None:
         """Prepare; nothing is changed before the context is entered."""
         self.sink = sink
-        self.families = families or {}
+        self.families = self._counted = families or {}
         self.stack_depth = stack_depth
         self.frames: list[Frame] = []
         self.operators: Counter[str] = Counter()
@@ -64,11 +64,17 @@ class SimulatedDevice:
         from syncscope.simcuda import cuda, face, listener
 
         self._outer = _here.device
+        self.families = {**(self._outer.families if self._outer else {}), **self._counted}
         self._modes = modes.current()
-        self._undo = [cuda.show(), listener.listen()]
-        _here.device = self
         self._face = face.Face(self)
-        torch._C._push_on_torch_function_stack(self._face)
+        try:
+            self._undo.append(cuda.show())
+            self._undo.append(listener.listen())
+            _here.device = self
+            torch._C._push_on_torch_function_stack(self._face)
+        except BaseException:  # an interrupt may come in between
+            self._leave()
+            raise
         return self
 
     def __exit__(
@@ -78,13 +84,17 @@ class SimulatedDevice:
         trace: TracebackType | None,
     ) -> None:
         """Put everything back, modes that the watched code left behind too."""
-        _here.device = self._outer
-        modes.restore(self._modes)
-        for undo in reversed(self._undo):
-            undo()
-        self.frames.clear()
+        self._leave()
         if self._outer is not None:
             self._outer.operators.update(self.operators)
+            self._outer.kernels.update(self.kernels)
+
+    def _leave(self) -> None:
+        _here.device = self._outer
+        modes.restore(self._modes)
+        while self._undo:
+            self._undo.pop()()
+        self.frames.clear()
 
     def is_in_sight(self) -> bool:
         """Whether calls from Python pass the device: not while it is answering one."""
@@ -137,8 +147,12 @@ class SimulatedDevice:
             self._outer.note(text)
 
     def launched(self, op: str, family: str) -> None:
-        """Record a launch of a counted operator family."""
-        self._tell(Event(kind="launch", api=self._api() or op, op=op, family=family, site=sites.here()))
+        """Record a launch of a counted operator family, where it is counted: here, or by the outer device."""
+        if family in self._counted.values():
+            event = Event(kind="launch", api=self._api() or op, op=op, family=family, site=sites.here())
+            self.sink(event)
+        if self._outer is not None:
+            self._outer.launched(op, family)
 
     def _tell(self, event: Event) -> None:
         """Hand an event on; a device that this one stands inside of hears of it too."""

@@ -21,6 +21,9 @@ from syncscope.simcuda.placement import PLACEMENT
 from syncscope.simcuda.places import means_cuda
 from syncscope.simcuda.spellings import spellings
 
+_PLACING = frozenset({"device", "pin_memory", "generator"})
+_torch_device = torch.utils._device
+
 
 class Spoken:
     """One call of a torch function from Python, while it is being answered."""
@@ -56,18 +59,25 @@ class Spoken:
             return self.func(*args, **kwargs)
 
     def plainly(self) -> Any:
-        """Answer a call that means what it says, but for its ``device`` and ``pin_memory`` arguments."""
-        kwargs, args = self.kwargs, self.args
+        """Answer a call that means what it says, but for where its result is to live."""
+        args, kwargs = self.args, self.kwargs
         if torch.is_grad_enabled():
             args = gradients.returning(args, self.frame)
-        pinned = kwargs.get("pin_memory") and not self.frame.places_on_device
-        if kwargs.get("device") is not None or "pin_memory" in kwargs:
-            kwargs = self.placed()
+        if kwargs and not _PLACING.isdisjoint(kwargs):
+            return self._made(args)
+        return self.run(*args, **kwargs)
+
+    def _made(self, args: tuple[Any, ...]) -> Any:
+        """Answer a call that says where its result is to live, or where its random numbers come from."""
+        pinned = self.kwargs.get("pin_memory") and not self.frame.places_on_device
+        kwargs = self.placed()
         if kwargs.get("generator") is not None and bodies.python_of(self.func) is None:
             generators.check(kwargs["generator"], self.frame.places_on_device)
         result = self.run(*args, **kwargs)
         if pinned:
             PLACEMENT.pin(result)
+        if self.frame.target is False and self.frame.inputs_on_device and _is_modelled(self.func):
+            PLACEMENT.take_back(result)
         return result
 
     def placed(self) -> dict[str, Any]:
@@ -114,9 +124,15 @@ class Face(TorchFunctionMode):
             frames.pop()
 
 
+def _is_modelled(func: Callable[..., Any]) -> bool:
+    """Whether ``func`` makes a new tensor after the model of another (``zeros_like``, ``new_zeros``)."""
+    name = getattr(func, "__name__", "")
+    return name.endswith("_like") or name.startswith("new_")
+
+
 def _default_device() -> torch.device | None:
     """What ``torch.set_default_device`` set: its own mode lies below this one, and comes too late."""
-    return torch.utils._device.CURRENT_DEVICE
+    return _torch_device.CURRENT_DEVICE
 
 
 def _caller(frame: FrameType) -> FrameType | None:

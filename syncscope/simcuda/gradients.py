@@ -6,6 +6,7 @@ from typing import Any
 
 import torch
 from torch import Tensor
+from torch.nn import Parameter
 
 from syncscope.simcuda import device as devices
 from syncscope.simcuda.costs import table
@@ -18,14 +19,17 @@ _WHY = "the gradient of a 0-dim host tensor is made on the device, and fetched (
 
 def returning(args: tuple[Any, ...], frame: Frame) -> tuple[Any, ...]:
     """``args`` with 0-dim host tensors that want a gradient, beside device tensors, made to fetch it."""
-    if any(_is_host_scalar(value) for value in args) and frame.inputs_on_device:
-        return tuple(_Fetching.apply(value) if _is_host_scalar(value) else value for value in args)  # type: ignore[no-untyped-call]
+    if any(map(_is_host_scalar, args)) and frame.inputs_on_device:
+        return tuple(
+            _Fetching.apply(value) if _is_host_scalar(value) else value  # type: ignore[no-untyped-call]
+            for value in args
+        )
     return args
 
 
 def _is_host_scalar(value: object) -> bool:
     return (
-        isinstance(value, Tensor)
+        (type(value) is Tensor or type(value) is Parameter)
         and value.requires_grad
         and value.dim() == 0
         and value.device.type == "cpu"

@@ -16,7 +16,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from syncscope.simcuda import detours, mixing
+from syncscope.simcuda import detours, jagged, mixing
 from syncscope.simcuda import device as devices
 from syncscope.simcuda.costs import table
 from syncscope.simcuda.frames import Frame, tensors
@@ -29,12 +29,13 @@ _excluded = torch._C._dispatch_tls_local_exclude_set
 _Keys = torch._C._ForceDispatchKeyGuard
 
 
-def listen() -> Callable[[], None]:
+def listen() -> Callable[[], Any]:
     """Hear this thread's ATen calls from now on; the function returned ends it."""
     _register()
     guard = _Keys(_included().add(_KEY), _excluded())
     guard.__enter__()
-    return lambda: guard.__exit__(None, None, None)
+    hide = jagged.show(_facing)
+    return lambda: (hide(), guard.__exit__(None, None, None))
 
 
 @contextmanager
@@ -199,7 +200,8 @@ class _Hearing:
             result = [made for i, made in enumerate(result) if i not in host]
         written = {id(self.args[i]) for i in self.op.written if i < len(self.args)}
         if self.op.name.startswith("_foreach_") and isinstance(result, (list, tuple)):
-            result = [made for made, of in zip(result, self.args[0], strict=False) if PLACEMENT.is_on(of)]
+            given = next(value for value in self.args if isinstance(value, (list, tuple)))
+            result = [made for made, of in zip(result, given, strict=False) if PLACEMENT.is_on(of)]
         for tensor in tensors((result,), {}):
             if id(tensor) not in written and tensor.device.type == "cpu":
                 PLACEMENT.put(tensor)

@@ -17,12 +17,12 @@ from syncscope.simcuda.placement import PLACEMENT
 
 _NOWHERE: frozenset[str] = frozenset()
 
-_POINTWISE_BUT_CHECKED = frozenset(
+_CHECKED = frozenset(
     "clamp clamp_max clamp_min gcd lcm logaddexp logaddexp2 igamma igammac nextafter addcdiv equal "
     "native_dropout_backward gelu_backward silu_backward threshold_backward sigmoid_backward "
-    "logit_backward tanh_backward".split()
+    "logit_backward tanh_backward stack".split()
 )
-"""Pointwise operators that are not made of a TensorIterator with CPU scalars, or are checked before it."""
+"""Operators that would seem to take host scalars, and whose wrapper or iterator refuses them."""
 
 _UNCHECKED = frozenset(
     "copysign floor_divide rsub heaviside eq ne ge le gt lt add sub mul div mse_loss smooth_l1_loss huber_loss "
@@ -44,7 +44,7 @@ def _takes_host_scalar(operator: Operator, argument: str) -> bool:
     named = _ARGUMENTS.get(base, _ARGUMENTS.get(f"{base}.{operator.overload}"))
     if named is not None:
         return argument in named
-    if base in _POINTWISE_BUT_CHECKED or operator.namespace != "aten":
+    if base in _CHECKED or operator.namespace != "aten":
         return operator.custom
     return operator.pointwise or operator.explicit or base in _UNCHECKED or base.startswith("_foreach_")
 

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 import torch
 from torch import Tensor
 from torch.multiprocessing.reductions import StorageWeakRef
+from torch.nn import Parameter
 
 _FIRST_SWEEP = 4096
 
@@ -74,13 +75,23 @@ class Placement:
 
     def is_on(self, tensor: Tensor) -> bool:
         """Whether ``tensor`` lives on the device."""
-        try:
-            if tensor.untyped_storage()._cdata in self._device._references:
-                return True
-        except (NotImplementedError, RuntimeError):
-            return any(storage in self._device for storage in storages(tensor))
-        has_parts = is_wrapper(tensor) or torch._is_functional_tensor(tensor)
-        return has_parts and any(storage in self._device for storage in storages(tensor))
+        if type(tensor) is Tensor or type(tensor) is Parameter:
+            try:
+                if tensor.untyped_storage()._cdata in self._device._references:
+                    return True
+            except (NotImplementedError, RuntimeError):
+                pass
+            else:
+                return torch._is_functional_tensor(tensor) and self._holds_parts(tensor)
+        return self._holds_parts(tensor)
+
+    def _holds_parts(self, tensor: Tensor) -> bool:
+        return any(storage in self._device for storage in storages(tensor))
+
+    def take_back(self, tensor: Tensor) -> None:
+        """Place ``tensor`` on the host again."""
+        for storage in storages(tensor):
+            self._device.discard(storage)
 
     def put_storage(self, storage: torch.UntypedStorage) -> None:
         """Place ``storage`` on the device."""
@@ -119,10 +130,10 @@ class Placement:
         return any(storage in self._pinned for storage in storages(tensor))
 
 
-def storages(tensor: Tensor) -> Iterator[torch.UntypedStorage]:
+def storages(tensor: Tensor) -> list[torch.UntypedStorage]:
     """The storages that hold ``tensor``'s values: its own, or those of what it wraps."""
-    for part in parts(tensor):
-        yield part.untyped_storage()
+    with torch._C.DisableTorchFunctionSubclass():  # a subclass is not to hear of it
+        return [part.untyped_storage() for part in parts(tensor)]
 
 
 def parts(tensor: Tensor) -> Iterator[Tensor]:

@@ -208,12 +208,16 @@ def default_stream(device: Any = None) -> Any:
     return DEFAULT
 
 
+_STREAM = watched.stand_in(_TORCH_STREAM, generic_stream)
+_EVENT = watched.stand_in(_TORCH_EVENT, generic_event)
+
+
 def show() -> watched.Undo:
     """Let the classes of streams and events make those of the simulated device, for watched threads."""
     undo = [
         watched.constructor(torch.cuda.Stream, Stream),
         watched.constructor(torch.cuda.Event, Event),
-        watched.attribute(torch, "Stream", watched.stand_in(_TORCH_STREAM, generic_stream)),
-        watched.attribute(torch, "Event", watched.stand_in(_TORCH_EVENT, generic_event)),
+        watched.attribute(torch, "Stream", _STREAM),
+        watched.attribute(torch, "Event", _EVENT),
     ]
     return lambda: [back() for back in undo]

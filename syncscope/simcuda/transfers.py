@@ -190,6 +190,13 @@ def type_(spoken: Spoken) -> Any:
     return _carried(spoken, tensor, Move(cuda_named, dtype, bool(words.get("non_blocking", False))))
 
 
+@spelling(Tensor.type_as)
+def type_as(spoken: Spoken) -> Any:
+    """``t.type_as(other)``: its dtype, where it lives."""
+    tensor, other = (*spoken.args, *spoken.kwargs.values())
+    return _carried(spoken, tensor, Move(cuda=PLACEMENT.is_on(other), dtype=other.dtype))
+
+
 @spelling(Tensor.tolist)
 def tolist(spoken: Spoken) -> Any:
     """``t.tolist()``: the whole tensor in one copy, of whatever shape."""

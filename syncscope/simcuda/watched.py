@@ -19,19 +19,27 @@ _ABSENT = object()
 
 def module(shown: ModuleType, answers: Mapping[str, Any]) -> Undo:
     """Let ``shown`` have ``answers`` as attributes, for watched threads; what the user set himself stays."""
-    kind = type(shown)
-    own = {name: vars(shown).get(name, _ABSENT) for name in answers}
+    own = type(shown)
+    if shown not in _kinds:
+        _kinds[shown] = _watched_kind(own, vars(shown).copy(), answers)
+    shown.__class__ = _kinds[shown]
+    return lambda: setattr(shown, "__class__", own)
 
+
+_kinds: dict[ModuleType, type] = {}
+"""The class that each module has while it is shown: its answers are the same each time."""
+
+
+def _watched_kind(kind: type[ModuleType], own: Mapping[str, Any], answers: Mapping[str, Any]) -> type:
     class Watched(kind):  # type: ignore[misc, valid-type]
         def __getattribute__(self, name: str) -> Any:
             if name in answers and devices.active() is not None:
                 found = kind.__getattribute__(self, "__dict__").get(name, _ABSENT)
-                if found is own[name]:
+                if found is own.get(name, _ABSENT):
                     return answers[name]
             return kind.__getattribute__(self, name)
 
-    shown.__class__ = Watched
-    return lambda: setattr(shown, "__class__", kind)
+    return Watched
 
 
 def attribute(owner: Any, name: str, answer: Any) -> Undo:

@@ -182,6 +182,31 @@ def test_operators_that_an_inner_device_saw_are_the_outers_too():
     assert outer.operators["topk"] == 1
 
 
+def test_each_of_two_devices_counts_its_own_families():
+    outer, inner = [], []
+    with SimulatedDevice(outer.append, {"topk": "topk"}):
+        x = torch.arange(3, device="cuda")
+        with SimulatedDevice(inner.append, {"scatter_": "scatter"}):
+            x.topk(1)
+            x.scatter_(0, x.clone(), 1)
+    assert [event.family for event in inner if event.kind == "launch"] == ["scatter"]
+    assert [event.family for event in outer if event.kind == "launch"] == ["topk"]
+
+
+def test_an_interrupt_on_the_way_in(monkeypatch):
+    from syncscope.simcuda import grouping
+
+    def interrupt():
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(grouping, "show", interrupt)
+    with pytest.raises(KeyboardInterrupt), SimulatedDevice(lambda event: None):
+        raise AssertionError("entered")
+    monkeypatch.undo()
+    with SimulatedDevice(lambda event: None):
+        assert torch.cuda.is_available()
+
+
 def test_a_tensor_stays_where_it_is_from_one_device_to_the_next(entered):
     with entered:
         x = torch.arange(3, device="cuda")

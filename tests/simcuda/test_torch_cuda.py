@@ -5,6 +5,8 @@ import math
 import pytest
 import torch
 
+from syncscope.simcuda.device import SimulatedDevice
+
 pytestmark = pytest.mark.usefixtures("device")
 
 
@@ -232,6 +234,12 @@ def test_profiling_marks_do_nothing(events):
 def test_a_name_that_the_user_patches_stays_his(monkeypatch):
     monkeypatch.setattr(torch.cuda, "is_available", lambda: "mine")
     assert torch.cuda.is_available() == "mine"
+
+
+def test_a_name_that_the_user_patched_before_stays_his(monkeypatch):
+    monkeypatch.setattr(torch.cuda, "device_count", lambda: 8)
+    with SimulatedDevice(lambda event: None):
+        assert torch.cuda.device_count() == 8
 
 
 def test_a_default_device():

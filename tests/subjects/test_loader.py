@@ -13,7 +13,8 @@ from pathlib import Path
 import pytest
 
 from syncscope.subjects import Unusable, UnusableSubject
-from syncscope.subjects.loader import load, load_pair
+from syncscope.subjects.loader import load
+from syncscope.subjects.pair import load_pair
 
 ONE = "def f(x):\n    return x + 1\n"
 

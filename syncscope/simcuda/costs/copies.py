@@ -7,7 +7,7 @@ from torch import Tensor
 
 from syncscope.simcuda import device as devices
 from syncscope.simcuda.costs.layouts import is_dense, same_dense_layout
-from syncscope.simcuda.costs.table import Call, Charge, cost, device_copy, fetch, is_on, read, upload
+from syncscope.simcuda.costs.table import Call, Charge, cost, device_copy, dtype_name, fetch, is_on, read, upload
 from syncscope.simcuda.frames import tensors
 from syncscope.simcuda.placement import PLACEMENT
 
@@ -54,6 +54,8 @@ def copies(call: Call) -> Charge | None:
     converts = "dtype" in call.kwargs and call["dtype"] not in (None, source.dtype)
     if converts or source.layout is not torch.strided:
         return None
+    if source.is_nested:
+        return Charge("copy", dtod=1, dtype=dtype_name(source))
     wanted = call["memory_format"]
     keeps = wanted in (None, torch.preserve_format) and is_dense(source)
     return device_copy(source) if keeps or _has_format(source, wanted) else None

@@ -8,10 +8,17 @@ import torch
 from torch import Tensor
 
 from syncscope.simcuda import device as devices
-from syncscope.simcuda.costs.table import Call, Charge, cost, is_on, size_read, upload
+from syncscope.simcuda.costs.table import Call, Charge, cost, fetch, is_on, size_read, upload
 from syncscope.simcuda.frames import tensors
+from syncscope.simcuda.listener import unheard
+from syncscope.simcuda.placement import PLACEMENT
 
 _MASKS = (torch.bool, torch.uint8)
+_TWO_DEVICES = (
+    "Expected all tensors to be on the same device, but found at least two devices, cuda:0 and cpu! "
+    "(values of an indexed assignment)"
+)
+_BY_BRACKETS = ("Tensor.__getitem__", "Tensor.__setitem__")
 
 
 @cost(
@@ -50,13 +57,43 @@ def index_put(call: Call) -> None:
 )
 def index_put_impl(call: Call) -> list[Charge]:
     """What each index costs, and the value if it comes from the host."""
-    _refuse_foreign_indices(call)
     indices = list(_indices(call))
+    if not is_on(call["self"]):
+        return _to_host(call, indices)
+    _refuse_host_values(call["values"])
     if _is_masked_fill(call, indices):
         return [c for one in indices if not is_on(one) for c in _built(one)]
     charges = [charge for one in indices for charge in _expanded(one)]
     value = upload(call["values"]) if call.on_host("values") else None
     return [*charges, value] if value else charges
+
+
+def _to_host(call: Call, indices: list[Tensor]) -> list[Charge]:
+    """A write into a host tensor: indices and a value that live on the device are fetched."""
+    _refuse_device_values(call["values"])
+    masks = [size_read(one) for one in indices if is_on(one) and one.dtype in _MASKS]
+    fetched = [fetch(one) for one in (*indices, call["values"]) if is_on(one)]
+    return [*masks, *(charge for charge in fetched if charge)]
+
+
+def _refuse_host_values(values: Tensor) -> None:
+    """A tensor on the device takes values of the host as a single number only.
+
+    Raises:
+        RuntimeError: as PyTorch words it (TensorAdvancedIndexing.cpp, _index_put_impl_).
+    """
+    if not is_on(values) and values.numel() > 1 and _is_the_users(values):
+        raise RuntimeError(_TWO_DEVICES)
+
+
+def _refuse_device_values(values: Tensor) -> None:
+    """A tensor on the host takes values of the device as a 0-dim tensor only.
+
+    Raises:
+        RuntimeError: as PyTorch words it.
+    """
+    if is_on(values) and values.dim() > 0:
+        raise RuntimeError(_TWO_DEVICES)
 
 
 def _indices(call: Call) -> Iterator[Tensor]:
@@ -74,15 +111,24 @@ def _expanded(one: Tensor) -> Iterator[Charge]:
         if masks:
             yield size_read(one)
     else:
-        # A mask's indices are found on the host, in pinned memory, and go up without a wait.
-        charge = upload(one, waits=not masks, pinned=masks)
+        charge = _uploaded(one, masks)
         if charge:
             yield charge
+
+
+def _uploaded(one: Tensor, masks: bool) -> Charge | None:
+    """A host index goes up; of a mask the indices, found on the host in pinned memory, without a wait."""
+    if not masks:
+        return upload(one)
+    with unheard():
+        found = one.detach().nonzero()
+    return upload(found, waits=False, pinned=True)
 
 
 def _built(one: Tensor) -> Iterator[Charge]:
     """A list or array became a tensor on the device, inside the Python binding."""
     charge = upload(one)
+    PLACEMENT.put(one)
     if charge:
         yield charge
 
@@ -92,8 +138,10 @@ def _is_the_users(one: Tensor) -> bool:
     device = devices.active()
     if device is None:
         return True
-    spoken = [frame for frame in device.frames if frame.func is not None]
-    return not spoken or any(one is t for t in tensors(spoken[-1].args, spoken[-1].kwargs))
+    frame = next((frame for frame in reversed(device.frames) if frame.func is not None), None)
+    if frame is None or frame.spelling not in _BY_BRACKETS:
+        return True
+    return any(one is t for t in tensors(frame.args, frame.kwargs))
 
 
 def _is_masked_fill(call: Call, indices: list[Tensor]) -> bool:

@@ -42,5 +42,6 @@ def scatter_reduce(call: Call) -> list[Charge]:
     source="aten/src/ATen/native/cuda/MultinomialKernel.cu, multinomial_with_replacement_kernel_impl",
 )
 def multinomial(call: Call) -> Charge | None:
-    """Two memcpys with replacement."""
-    return device_copy(call["self"], 2) if call["replacement"] else None
+    """Two memcpys for several samples with replacement; one sample is drawn by an argmax."""
+    several = call["replacement"] and call["num_samples"] > 1
+    return device_copy(call["self"], 2) if several else None

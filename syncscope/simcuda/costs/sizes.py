@@ -30,7 +30,6 @@ def masked_select(call: Call) -> Charge:
 @cost(
     "_unique",
     "_unique2",
-    "unique_consecutive",
     why="how many distinct elements there are decides the result's size, and the host has to know it",
     source="aten/src/ATen/native/cuda/UniqueCub.cu; Unique.cu",
     instead="a presence table of known size: zeros(vocabulary).index_fill_(0, x, True)",
@@ -38,6 +37,18 @@ def masked_select(call: Call) -> Charge:
 def unique(call: Call) -> Charge | None:
     """One number; none for an empty tensor."""
     return size_read(call["self"]) if call["self"].numel() else None
+
+
+@cost(
+    "unique_consecutive",
+    why="how many distinct runs there are decides the result's size; along a dimension Thrust waits",
+    source="aten/src/ATen/native/cuda/UniqueCub.cu; Unique.cu, unique_dim_consecutive_cuda",
+)
+def unique_consecutive(call: Call) -> Charge | None:
+    """One number, and Thrust's own waits along a dimension."""
+    if not call["self"].numel():
+        return None
+    return size_read(call["self"]) if call["dim"] is None else _along_a_dimension(call)
 
 
 @cost(
@@ -49,11 +60,14 @@ def unique(call: Call) -> Charge | None:
 )
 def unique_dim(call: Call) -> Charge | None:
     """One number, and Thrust's own waits."""
-    if not call["self"].numel():
-        return None
-    sorts = 1 if call.operator.name == "unique_dim" else 0
-    extras = int(bool(call["return_inverse"])) + int(bool(call["return_counts"]))
-    return size_read(call["self"], waits=2 + sorts + 2 * extras)
+    return _along_a_dimension(call) if call["self"].numel() else None
+
+
+def _along_a_dimension(call: Call) -> Charge:
+    """Two waits, one more for sorting and for counts, three more for the inverse."""
+    sorts = int(call.operator.name == "unique_dim")
+    extras = 3 * int(bool(call["return_inverse"])) + int(bool(call["return_counts"]))
+    return size_read(call["self"], waits=2 + sorts + extras)
 
 
 @cost(

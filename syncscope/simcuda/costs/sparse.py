@@ -82,7 +82,8 @@ def product(call: Call) -> list[Charge]:
         "bmm": [_waits(1)],
         "hspmm": [device_copy(given[-1], 3), _waits(1)],
     }
-    added = [clone(given[0])] if name.endswith("addmm") and given[0].layout is torch.strided else []
+    adds = name.endswith("addmm") and given[0].layout is torch.strided and call["beta"] != 0
+    added = [clone(given[0])] if adds else []
     both_csr = name == "mm" and all(one.layout is torch.sparse_csr for one in given)
     results = [device_copy(_values(given[0]), 2)] if both_csr else []
     return [*found, *charged(*(extras.get(name, []) if sides else []), *added, *results)]
@@ -158,7 +159,8 @@ def of_coalesced(call: Call) -> list[Charge]:
 @cost(
     "mul",
     "div",
-    "mul_.Scalar",
+    "mul_",
+    "div_",
     "sqrt",
     "abs",
     "sin",
@@ -177,6 +179,8 @@ def of_coalesced(call: Call) -> list[Charge]:
 def with_copied_indices(call: Call) -> list[Charge]:
     """One memcpy; two uncoalesced factors are each joined out of two."""
     tensor, other = call["self"], call.args[1] if len(call.args) > 1 else None
+    if other is tensor and call.operator.name == "sparse_mask":
+        return []
     if isinstance(other, Tensor) and other.layout is torch.sparse_coo and tensor.layout is torch.sparse_coo:
         both = not (tensor.is_coalesced() and other.is_coalesced())
         return charged(device_copy(other._values(), 4 if both else 1))
@@ -262,6 +266,17 @@ def _between_compressed(tensor: Tensor, name: str) -> list[Charge]:
         return []
     flag = Charge("upload", htod=1, waits=1, dtype="int64")
     return [flag, *charged(device_copy(tensor.values(), 6))]
+
+
+@cost(
+    "sum.dim_IntList",
+    why="made of a sum of the entries, which is coalesced",
+    source="aten/src/ATen/native/sparse/SparseTensorMath.cpp, sum_sparse_coo, _sparse_sum",
+    sparse=True,
+    enters=True,
+)
+def summed(call: Call) -> None:
+    """Nothing of its own."""
 
 
 @cost(

@@ -4,7 +4,41 @@ import re
 
 import pytest
 
-DIFFERS: dict[str, str] = {}
+ONE_GPU = "the simulated machine has one GPU"
+NO_CPU_KERNEL = "the CPU has no kernel for it, so a device that runs on the CPU can't run it"
+PRIVATE = "a private function that a CPU build of torch lacks"
+
+DIFFERS: dict[str, str] = {
+    "d0530": PRIVATE,
+    "d0780": NO_CPU_KERNEL,
+    "d0928": ONE_GPU,
+    "d0929": ONE_GPU,
+    "d0930": ONE_GPU,
+    "d0931": ONE_GPU,
+    "d0932": ONE_GPU,
+    "d0933": ONE_GPU,
+    "d0934": ONE_GPU,
+}
+
+# When the calls were recorded no kernel ran, so these read a value that was never computed, and went on or
+# ended otherwise than with true values. The directions of their copies, and whether they wait, are the same.
+WITHOUT_VALUES: dict[str, str] = {
+    "d0226": "tensor_split: where to split",
+    "d0345": "x[mask] = v4[:2]: how many elements are masked",
+    "d0612": "AdaptiveLogSoftmaxWithLoss: whether the targets are in range",
+    "d0631": "ASGD: mu is 1 in its second step, so that the average is copied",
+    "d0709": "eig: whether all elements are finite",
+    "d0732": "qr: cuSOLVER's info",
+    "d0734": "lobpcg: a norm",
+    "d0765": "a nested tensor: the sizes of its parts",
+    "d0770": "a nested tensor: the sizes of its parts",
+    "d0773": "a nested tensor: the sizes of its parts",
+    "d0798": "MultivariateNormal: whether its arguments are valid",
+    "d0938": "multinomial: probabilities that are all 0, which a GPU finds later",
+    "d0945": "multinomial: probabilities that are all 0, which a GPU finds later",
+    "d0995": "tolist().index(1.): the list",
+    "d1006": "split(sizes.tolist()): the sizes",
+}
 
 _NOTED = re.compile(r"d2h=(\d+), h2d=(\d+)(?:, d2d=\d+)?, syncs=(\d+)")
 
@@ -23,6 +57,9 @@ def directions_in_note(note):
 def check_figures(call, got, expected):
     if call["id"] in DIFFERS:
         assert got.figures != expected.figures, "no longer differs: take it from the list"
+    elif call["id"] in WITHOUT_VALUES:
+        assert got.figures != expected.figures, "no longer differs: take it from the list"
+        assert got.directions == expected.directions
     elif call.get("value_dependent"):
         allowed = directions_in_note(call["note"]) | {expected.directions}
         assert got.figures == expected.figures or got.directions in allowed
@@ -43,12 +80,12 @@ def test_call_copies_and_waits_as_on_cuda(call, expected, on_simulated_device):
         check_waits(got, expected)
 
 
-def test_every_call_that_differs_is_one_of_the_calls(every_call):
-    assert set(DIFFERS) <= {call["id"] for call in every_call}
+def test_every_call_in_a_list_is_one_of_the_calls(every_call):
+    assert set(DIFFERS) | set(WITHOUT_VALUES) <= {call["id"] for call in every_call}
 
 
 def test_at_least_98_percent_of_the_calls_are_equal_in_every_figure(every_call):
-    fixed = {call["id"] for call in every_call if not call.get("value_dependent")}
+    fixed = {call["id"] for call in every_call if not call.get("value_dependent")} - set(WITHOUT_VALUES)
     assert len(fixed - set(DIFFERS)) >= 0.98 * len(fixed)
 
 

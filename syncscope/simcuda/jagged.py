@@ -1,0 +1,44 @@
+"""Jagged nested tensors: torch answers for them in Python, below the dispatcher, where the face is off."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable
+from typing import Any
+
+from torch.nested._internal.nested_tensor import NestedTensor
+
+from syncscope.simcuda import device as devices
+
+_lock = threading.Lock()
+_shown = 0
+_own = NestedTensor.__dict__["__torch_dispatch__"]
+
+
+def show(facing: Callable[[Any], Any]) -> Callable[[], None]:
+    """Let the face see what jagged tensors are made of, in watched threads; the function returned ends it."""
+    global _shown
+    with _lock:
+        if _shown == 0:
+            NestedTensor.__torch_dispatch__ = _with(facing)  # type: ignore[assignment]
+        _shown += 1
+    return _hide
+
+
+def _hide() -> None:
+    global _shown
+    with _lock:
+        _shown -= 1
+        if _shown == 0:
+            NestedTensor.__torch_dispatch__ = _own
+
+
+def _with(facing: Callable[[Any], Any]) -> Any:
+    def dispatch(cls: type, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+        device = devices.active()
+        if device is None:
+            return _own.__get__(None, cls)(func, types, args, kwargs)
+        with facing(device):
+            return _own.__get__(None, cls)(func, types, args, kwargs)
+
+    return classmethod(dispatch)
