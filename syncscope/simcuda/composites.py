@@ -12,6 +12,7 @@ from syncscope.simcuda.costs import table
 from syncscope.simcuda.face import Spoken
 from syncscope.simcuda.listener import unheard
 from syncscope.simcuda.placement import PLACEMENT
+from syncscope.simcuda.places import means_cuda
 from syncscope.simcuda.spellings import spelling
 
 
@@ -59,3 +60,69 @@ def _of_ctc(words: dict[str, Any], lengths: list[Any]) -> list[table.Charge]:
     if words.get("reduction", 1) == 1:
         charges.append(table.Charge("upload", htod=1, waits=1, dtype="int64", note="lengths, for the mean"))
     return [charge for charge in charges if charge is not None]
+
+
+@spelling(torch.tensor_split, Tensor.tensor_split)
+def tensor_split(spoken: Spoken) -> Any:
+    """``torch.tensor_split(x, indices)``: indices in a tensor have to be the host's.
+
+    Raises:
+        RuntimeError: they are on the device; as PyTorch words it (TensorShape.cpp).
+    """
+    if any(table.is_on(value) for value in (*spoken.args[1:2], *spoken.kwargs.values())):
+        raise RuntimeError(
+            "tensor_split expected tensor_indices_or_sections to be on cpu, but it's on cuda:0"
+        )
+    return spoken.run(*spoken.args, **spoken.kwargs)
+
+
+@spelling(torch._VF._pad_packed_sequence)  # type: ignore[attr-defined]
+def pad_packed_sequence(spoken: Spoken) -> Any:
+    """``pad_packed_sequence``: the lengths that come out are the host's (PackedSequence.cpp)."""
+    padded, lengths = spoken.run(*spoken.args, **spoken.kwargs)
+    with unheard():
+        return padded, lengths.clone()
+
+
+_BOUNDS = "the host reads the smallest and the largest index of every dimension (SparseTensor.cpp)"
+
+
+@spelling(torch.sparse_coo_tensor)
+def sparse_coo_tensor(spoken: Spoken) -> Any:
+    """``torch.sparse_coo_tensor``: bounds are read where no size is given, or invariants are checked."""
+    names = ("indices", "values", "size")
+    words = dict(zip(names, spoken.args, strict=False)) | spoken.kwargs
+    asked = None if words.get("device") is None else means_cuda(words["device"])
+    if asked is False or not (asked or any(table.is_on(words[name]) for name in names[:2])):
+        return spoken.plainly()
+    for name in names[:2]:
+        words[name] = _on_device(spoken, words[name])
+    words.pop("device", None)
+    checked = words.get("check_invariants")
+    if words.get("size") is None or (_checks_invariants() if checked is None else checked):
+        bounds = [_bounds(words["indices"])] * 2 if words["indices"].numel() else []
+        spoken.device.charge(bounds, op="aten::_to_copy", why=_BOUNDS)
+    with unheard():
+        made = spoken.func(**words)
+    return made
+
+
+def _on_device(spoken: Spoken, data: Any) -> Tensor:
+    """``data`` as a device tensor; what comes from the host is uploaded."""
+    if table.is_on(data):
+        return data  # type: ignore[no-any-return]
+    with unheard():
+        tensor = data.detach().clone() if isinstance(data, Tensor) else torch.tensor(data)
+    charge = table.upload(tensor)
+    spoken.device.charge([charge] if charge else [], op="aten::_to_copy", why="data of the host goes up")
+    PLACEMENT.put(tensor)
+    return tensor
+
+
+def _bounds(indices: Tensor) -> table.Charge:
+    name = table.dtype_name(indices)
+    return table.Charge("vector_read", dtoh=1, waits=1, shape=(indices.shape[0],), dtype=name)
+
+
+def _checks_invariants() -> bool:
+    return torch.sparse.check_sparse_tensor_invariants.is_enabled()

@@ -47,6 +47,8 @@ class SimulatedDevice:
     A device may stand inside of another in the same thread: its events are the other's too.
     """
 
+    simulated = True
+
     def __init__(self, sink: Sink, families: dict[str, str] | None = None, stack_depth: int = 1) -> None:
         """Prepare; nothing is changed before the context is entered."""
         self.sink = sink

@@ -84,7 +84,11 @@ def _hear(keys: torch.DispatchKeySet, func: torch._ops.OpOverload, *args: Any, *
     device = devices.active()
     if device is None:
         return func.redispatch(keys.remove(_KEY), *args, **kwargs)
-    return _Hearing(device, keys, func, operator(func), args, kwargs).run()
+    hearing = _Hearing(device, keys, func, operator(func), args, kwargs)
+    if not torch._C._len_torch_function_stack():
+        return hearing.run()
+    with torch._C.DisableTorchFunction():  # what is asked about the tensors here is no call of the user's
+        return hearing.run()
 
 
 class _Hearing:
@@ -115,12 +119,14 @@ class _Hearing:
         return self._quietly()
 
     def _makes_device_tensor(self, inputs: list[Tensor]) -> bool:
-        return (self.op.factory or not inputs) and self.device.places_on_device()
+        if not (self.op.factory or not inputs):
+            return False
+        return self.device.places_on_device() or _names_cuda(self.kwargs.get("device"))
 
     def _answered_by_subclass(self) -> Any:
         """A tensor subclass says in Python what the call means: that is heard, and spoken to the face."""
         with _facing(self.device):
-            return self.func.redispatch(self.keys.remove(_KEY), *self.args, **self.kwargs)
+            return self._redispatched()
 
     def _decomposed(self) -> Any:
         """A composite that was called below autograd: run its parts, which are heard."""
@@ -133,6 +139,13 @@ class _Hearing:
         with _Keys(_included().remove(_KEY), _excluded()):  # unheard(), without its cost on every call
             if self._has_numbers_as_tensors():
                 return with_numbers(self.func)(*self.args, **self.kwargs)
+            return self._redispatched()
+
+    def _redispatched(self) -> Any:
+        """Run the kernel; should it call Python, then with the function modes that are on."""
+        if not torch._C._len_torch_function_stack():
+            return self.func.redispatch(self.keys.remove(_KEY), *self.args, **self.kwargs)
+        with torch._C._EnableTorchFunction():
             return self.func.redispatch(self.keys.remove(_KEY), *self.args, **self.kwargs)
 
     def _has_numbers_as_tensors(self) -> bool:
@@ -144,19 +157,20 @@ class _Hearing:
         """Run an operator that is made of others on every device: those are heard."""
         self.device.frames.append(Frame(None, (), {}, target=True))
         try:
-            return self.func.redispatch(self.keys.remove(_KEY), *self.args, **self.kwargs)
+            return self._redispatched()
         finally:
             self.device.frames.pop()
 
     def _on_device(self, inputs: list[Tensor]) -> Any:
         entry = self._entry(inputs)
-        if len(inputs) > 1 and (entry is None or not entry.mixes):
+        if self.device.simulated and len(inputs) > 1 and (entry is None or not entry.mixes):
             mixing.refuse_two_devices(self.op, self.args, self.kwargs)
         charges = self._charges_before(entry)
         result = self._run(entry)
         if entry is not None and entry.after:
             charges = entry.charges(table.Call(self.op, self.args, self.kwargs, result))
-        self._place(result, entry.host_results if entry is not None else ())
+        if self.device.simulated:
+            self._place(result, entry.host_results if entry is not None else ())
         self._report(entry, charges)
         return result
 
@@ -205,6 +219,11 @@ class _Hearing:
         for tensor in tensors((result,), {}):
             if id(tensor) not in written and tensor.device.type == "cpu":
                 PLACEMENT.put(tensor)
+
+
+def _names_cuda(device: torch.device | None) -> bool:
+    """Whether a real GPU is named: on a simulated device the face has put the CPU in its place."""
+    return device is not None and device.type == "cuda"
 
 
 @cache

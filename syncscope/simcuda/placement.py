@@ -75,6 +75,8 @@ class Placement:
 
     def is_on(self, tensor: Tensor) -> bool:
         """Whether ``tensor`` lives on the device."""
+        if tensor.is_cuda:
+            return True  # on a machine with a GPU, that one
         if type(tensor) is Tensor or type(tensor) is Parameter:
             try:
                 if tensor.untyped_storage()._cdata in self._device._references:

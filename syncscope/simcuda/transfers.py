@@ -82,7 +82,8 @@ def _crossed_in_parts(tensor: Any, move: Move) -> Tensor:
 
 def _charges(tensor: Tensor, move: Move) -> list[table.Charge]:
     """One copy for each plain tensor that ``tensor`` is made of: a sparse one has several."""
-    charges = (_charge(part, move) for part in parts(tensor))
+    with torch._C.DisableTorchFunctionSubclass():  # a subclass is not to hear of it
+        charges = [_charge(part, move) for part in parts(tensor)]
     return [charge for charge in charges if charge is not None]
 
 

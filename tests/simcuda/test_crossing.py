@@ -293,3 +293,52 @@ def test_compiled_functions_run_eagerly_with_a_note(device, x, events):
     assert double(x).sum().item() == 12
     assert totals(events) == (1, 0, 0, 1)
     assert device.notes == ["torch.compile was ignored: the counts are those of the eager code"]
+
+
+def test_where_a_model_lives_is_where_its_likes_are_made(x, events):
+    host = torch.zeros(2)
+    assert torch.zeros_like(x).is_cuda
+    assert x.new_ones(2).is_cuda
+    assert torch.rand_like(host, device="cuda").is_cuda
+    assert host.new_zeros(2, device="cuda").is_cuda
+    assert not torch.zeros_like(x, device="cpu").is_cuda
+    assert not x.new_full((2,), 1.0, device="cpu").is_cuda
+    assert x.is_cuda
+    assert events == []
+
+
+def test_type_as_goes_where_the_other_is(x, events):
+    assert torch.zeros(2, dtype=torch.int64).type_as(x).is_cuda
+    assert not x.type_as(torch.zeros(2)).is_cuda
+    assert totals(events) == (1, 1, 0, 2)
+
+
+@pytest.mark.filterwarnings("ignore:Lazy modules")
+def test_a_lazy_module_moves_before_it_knows_its_shape(events):
+    module = nn.LazyLinear(2).cuda()
+    assert module(torch.ones(1, 3, device="cuda")).is_cuda
+    assert module.weight.is_cuda
+
+
+def test_data_parallel_on_one_gpu(events):
+    module = nn.DataParallel(nn.Linear(3, 2).cuda())
+    events.clear()
+    assert module(torch.ones(4, 3, device="cuda")).is_cuda
+    assert events == []
+
+
+class Loud(torch.Tensor):
+    @classmethod
+    def __torch_function__(cls, func, types, args=(), kwargs=None):
+        heard.append(getattr(func, "__name__", ""))
+        return super().__torch_function__(func, types, args, kwargs or {})
+
+
+heard = []
+
+
+def test_a_subclass_hears_nothing_but_the_users_own_calls(device):
+    loud = torch.ones(2).as_subclass(Loud).to("cuda")
+    heard.clear()
+    loud + 1
+    assert heard == ["add"]

@@ -257,3 +257,18 @@ def test_a_device_as_a_context():
         assert torch.zeros(2).is_cuda
         assert torch.as_tensor([1.0]).is_cuda
     assert not torch.zeros(2).is_cuda
+
+
+@pytest.mark.filterwarnings("ignore:torch.set_default_tensor_type")
+def test_the_old_way_to_set_a_default_device():
+    torch.set_default_tensor_type("torch.cuda.DoubleTensor")
+    try:
+        assert (torch.zeros(2).is_cuda, torch.zeros(2).dtype) == (True, torch.float64)
+    finally:
+        torch.set_default_tensor_type("torch.FloatTensor")
+    assert (torch.zeros(2).is_cuda, torch.zeros(2).dtype) == (False, torch.float32)
+
+
+def test_the_module_of_the_device():
+    assert torch.get_device_module() is torch.cuda
+    assert torch.get_device_module("cpu") is torch.cpu

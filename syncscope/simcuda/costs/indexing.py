@@ -63,7 +63,7 @@ def index_put_impl(call: Call) -> list[Charge]:
     _refuse_host_values(call["values"])
     if _is_masked_fill(call, indices):
         return [c for one in indices if not is_on(one) for c in _built(one)]
-    charges = [charge for one in indices for charge in _expanded(one)]
+    charges = [charge for one in indices for charge in _expanded(one, sorts=bool(call["accumulate"]))]
     value = upload(call["values"]) if call.on_host("values") else None
     return [*charges, value] if value else charges
 
@@ -100,8 +100,8 @@ def _indices(call: Call) -> Iterator[Tensor]:
     yield from (one for one in call["indices"] if one is not None)
 
 
-def _expanded(one: Tensor) -> Iterator[Charge]:
-    """The cost of one index before the kernel can take it."""
+def _expanded(one: Tensor, sorts: bool = False) -> Iterator[Charge]:
+    """The cost of one index before the kernel can take it; one that ``sorts`` takes no pinned memory."""
     masks = one.dtype in _MASKS
     if is_on(one):
         if masks:
@@ -111,18 +111,18 @@ def _expanded(one: Tensor) -> Iterator[Charge]:
         if masks:
             yield size_read(one)
     else:
-        charge = _uploaded(one, masks)
+        charge = _uploaded(one, masks, sorts)
         if charge:
             yield charge
 
 
-def _uploaded(one: Tensor, masks: bool) -> Charge | None:
+def _uploaded(one: Tensor, masks: bool, sorts: bool) -> Charge | None:
     """A host index goes up; of a mask the indices, found on the host in pinned memory, without a wait."""
     if not masks:
         return upload(one)
     with unheard():
         found = one.detach().nonzero()
-    return upload(found, waits=False, pinned=True)
+    return upload(found, waits=sorts, pinned=not sorts)
 
 
 def _built(one: Tensor) -> Iterator[Charge]:

@@ -313,20 +313,3 @@ def narrow_copy(call: Call) -> list[Charge]:
 def sampled_addmm(call: Call) -> list[Charge]:
     """Four memcpys."""
     return charged(device_copy(call["self"].values(), 4))
-
-
-@cost(
-    "_sparse_coo_tensor_unsafe",
-    "_sparse_coo_tensor_with_dims_and_tensors",
-    "_validate_sparse_coo_tensor_args",
-    why="with invariants checked the host reads the smallest and the largest index of every dimension",
-    source="aten/src/ATen/native/sparse/SparseTensor.cpp, _validate_sparse_coo_tensor_args",
-    instead="check_invariants=False",
-)
-def validated(call: Call) -> list[Charge]:
-    """Two vectors of indices where they are checked."""
-    if not call.operator.name.startswith("_validate") or not call["indices"].numel():
-        return []
-    indices = call["indices"]
-    bound = Charge("vector_read", dtoh=1, waits=1, shape=(indices.shape[0],), dtype=dtype_name(indices))
-    return [bound, bound]

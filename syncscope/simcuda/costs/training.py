@@ -1,9 +1,10 @@
-"""Losses, normalisation and embeddings."""
+"""Losses, normalisation, embeddings and transforms."""
 
 from __future__ import annotations
 
 from torch import Tensor
 
+from syncscope.simcuda.costs.layouts import clone
 from syncscope.simcuda.costs.sorting import copies_of_a_sort
 from syncscope.simcuda.costs.table import Call, Charge, cost, device_copy, dtype_name
 
@@ -70,3 +71,13 @@ def ctc_loss(call: Call) -> list[Charge]:
     """Three uploads."""
     sizes = Charge("upload", htod=1, waits=1, dtype="int64", note="lengths and offsets")
     return [sizes] * 3 if call["log_probs"].numel() else []
+
+
+@cost(
+    "_fft_c2r",
+    why="a transform along one dimension overwrites its input, which is copied first",
+    source="aten/src/ATen/native/cuda/SpectralOps.cpp, _fft_c2r_cufft",
+)
+def fft_to_real(call: Call) -> Charge | None:
+    """One memcpy along one dimension."""
+    return clone(call["self"]) if len(call["dim"]) == 1 else None
