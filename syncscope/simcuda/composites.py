@@ -29,7 +29,15 @@ def one_hot(spoken: Spoken) -> Any:
     return made.scatter_(-1, indices.unsqueeze(-1), 1)
 
 
-_CTC_NAMES = ("log_probs", "targets", "input_lengths", "target_lengths", "blank", "reduction", "zero_infinity")
+_CTC_NAMES = (
+    "log_probs",
+    "targets",
+    "input_lengths",
+    "target_lengths",
+    "blank",
+    "reduction",
+    "zero_infinity",
+)
 _CTC = "lengths that live on the device are fetched, and so are the targets, to choose a kernel (LossCTC.cpp)"
 
 
@@ -76,7 +84,7 @@ def tensor_split(spoken: Spoken) -> Any:
     return spoken.run(*spoken.args, **spoken.kwargs)
 
 
-@spelling(torch._VF._pad_packed_sequence)  # type: ignore[attr-defined]
+@spelling(torch._VF._pad_packed_sequence)
 def pad_packed_sequence(spoken: Spoken) -> Any:
     """``pad_packed_sequence``: the lengths that come out are the host's (PackedSequence.cpp)."""
     padded, lengths = spoken.run(*spoken.args, **spoken.kwargs)
@@ -125,4 +133,4 @@ def _bounds(indices: Tensor) -> table.Charge:
 
 
 def _checks_invariants() -> bool:
-    return torch.sparse.check_sparse_tensor_invariants.is_enabled()
+    return bool(torch.sparse.check_sparse_tensor_invariants.is_enabled())

@@ -24,6 +24,7 @@ from syncscope.simcuda import (
     streams,
     watched,
 )
+from syncscope.simcuda import device as devices
 from syncscope.simcuda.construction import tensor_type
 from syncscope.simcuda.places import means_cuda
 
@@ -77,7 +78,7 @@ def _modules() -> Iterator[tuple[ModuleType, dict[str, Any]]]:
     yield torch.cuda.graphs, _GRAPHS
     yield torch.cuda.profiler, _PROFILER
     yield torch.backends.cuda, _BACKENDS
-    yield torch.accelerator, accelerator.ANSWERS
+    yield torch.accelerator, {**accelerator.ANSWERS, "Graph": _no_graphs}
     if hasattr(torch.accelerator, "memory"):  # since torch 2.9
         yield torch.accelerator.memory, accelerator.MEMORY
 
@@ -127,6 +128,13 @@ def _properties(device: Any = None) -> SimpleNamespace:
     if device is not None:
         means_cuda(device)
     return PROPERTIES
+
+
+def set_sync_debug_mode(debug_mode: int | str) -> None:
+    """``torch.cuda.set_sync_debug_mode(mode)`` neither warns nor raises: every wait is recorded anyway."""
+    device = devices.active()
+    if device is not None:
+        device.note("torch.cuda.set_sync_debug_mode was ignored: every wait is recorded anyway")
 
 
 def _no_graphs(*args: Any, **kwargs: Any) -> Any:
@@ -214,9 +222,8 @@ _ANSWERS: dict[str, Any] = {
     "set_stream": streams.set_stream,
     "get_stream_from_external": lambda data_ptr, device=None: streams.Stream(stream_id=data_ptr),
     "current_blas_handle": lambda: 0,
-    "set_sync_debug_mode": lambda debug_mode: None,
+    "current_solver_handle": lambda: 0,
+    "set_sync_debug_mode": set_sync_debug_mode,
     "get_sync_debug_mode": lambda: 0,
     "_sleep": lambda cycles: None,
-    "utilization": lambda device=None: 0,
-    "memory_usage": lambda device=None: 0,
 }

@@ -24,6 +24,9 @@ _COMPOSITES: dict[Callable[..., Any], frozenset[str]] = {
 }
 """quantile checks that q lies in [0, 1] (Sorting.cpp, quantile_checks)."""
 
+_COMPOSITES |= dict.fromkeys((torch.gru, torch.gru_cell), frozenset({"clone"}))
+"""A GRU cell is one kernel on CUDA; on the CPU it is made of parts (RNN.cpp, GRUCell)."""
+
 _NODES = ("MaxBackward1", "MinBackward1", "MedianBackward0", "NanmedianBackward0")
 """Backward functions that read a value to choose a mask (FunctionsManual.cpp, evenly_distribute_backward)."""
 

@@ -6,13 +6,15 @@ import threading
 from collections.abc import Callable
 from typing import Any
 
+import torch
 from torch.nested._internal.nested_tensor import NestedTensor
 
 from syncscope.simcuda import device as devices
 
 _lock = threading.Lock()
 _shown = 0
-_own = NestedTensor.__dict__["__torch_dispatch__"]
+_own_dispatch = NestedTensor.__dict__["__torch_dispatch__"]
+_own_new = NestedTensor.__dict__["__new__"]
 
 
 def show(facing: Callable[[Any], Any]) -> Callable[[], None]:
@@ -20,7 +22,8 @@ def show(facing: Callable[[Any], Any]) -> Callable[[], None]:
     global _shown
     with _lock:
         if _shown == 0:
-            NestedTensor.__torch_dispatch__ = _with(facing)  # type: ignore[assignment]
+            NestedTensor.__torch_dispatch__ = _dispatch(facing)  # type: ignore[method-assign]
+            NestedTensor.__new__ = staticmethod(_new)  # type: ignore[method-assign]
         _shown += 1
     return _hide
 
@@ -30,15 +33,24 @@ def _hide() -> None:
     with _lock:
         _shown -= 1
         if _shown == 0:
-            NestedTensor.__torch_dispatch__ = _own
+            NestedTensor.__torch_dispatch__ = _own_dispatch  # type: ignore[method-assign]
+            NestedTensor.__new__ = _own_new  # type: ignore[method-assign]
 
 
-def _with(facing: Callable[[Any], Any]) -> Any:
+def _dispatch(facing: Callable[[Any], Any]) -> Any:
     def dispatch(cls: type, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
         device = devices.active()
         if device is None:
-            return _own.__get__(None, cls)(func, types, args, kwargs)
+            return _own_dispatch.__get__(None, cls)(func, types, args, kwargs)
         with facing(device):
-            return _own.__get__(None, cls)(func, types, args, kwargs)
+            return _own_dispatch.__get__(None, cls)(func, types, args, kwargs)
 
     return classmethod(dispatch)
+
+
+def _new(cls: type, *args: Any, **kwargs: Any) -> Any:
+    """Make the wrapper on the device that C++ knows of: that of the values, without the face."""
+    if devices.active() is None:
+        return _own_new.__func__(cls, *args, **kwargs)
+    with torch._C.DisableTorchFunction():
+        return _own_new.__func__(cls, *args, **kwargs)

@@ -29,13 +29,18 @@ _excluded = torch._C._dispatch_tls_local_exclude_set
 _Keys = torch._C._ForceDispatchKeyGuard
 
 
-def listen() -> Callable[[], Any]:
+def listen() -> Callable[[], None]:
     """Hear this thread's ATen calls from now on; the function returned ends it."""
     _register()
     guard = _Keys(_included().add(_KEY), _excluded())
     guard.__enter__()
     hide = jagged.show(_facing)
-    return lambda: (hide(), guard.__exit__(None, None, None))
+
+    def end() -> None:
+        hide()
+        guard.__exit__(None, None, None)
+
+    return end
 
 
 @contextmanager
@@ -56,7 +61,8 @@ def _facing(device: devices.SimulatedDevice) -> Iterator[None]:
         return
     torch._C._push_on_torch_function_stack(Face(device))
     try:
-        yield
+        with torch._C._EnableTorchFunction():
+            yield
     finally:
         torch._C._pop_torch_function_stack()
 

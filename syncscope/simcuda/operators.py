@@ -21,7 +21,8 @@ class Operator:
     ``implicit``: made of other operators on every device, above autograd. ``explicit``: made of other
     operators on every device, below autograd. ``factory``: has a ``device`` argument. ``pointwise``: an
     elementwise operator, which takes 0-dim host values beside device tensors. ``written``: positions of the
-    arguments it changes; ``tensors``: of those that the schema wants as a tensor. ``value_decides``: PyTorch's tags say that values decide its output or its shape.
+    arguments it changes; ``tensors``: of those that the schema wants as a tensor. ``value_decides``:
+    PyTorch's tags say that values decide its output or its shape.
     """
 
     full_name: str
@@ -79,7 +80,7 @@ def operator(func: torch._ops.OpOverload) -> Operator:
 
 
 def moves_no_bytes(func: torch._ops.OpOverload) -> bool:
-    """Whether ``func`` only makes a view: its result shares the storage, and so the placement, of its input."""
+    """Whether ``func`` only makes a view: its result shares its input's storage, and so its placement."""
     returns = func._schema.returns
     return any(r.alias_info is not None and not r.alias_info.is_write for r in returns)
 

@@ -7,6 +7,7 @@ from typing import Any
 
 import torch
 from torch import Tensor
+from torch.autograd import forward_ad
 
 from syncscope.simcuda import device as devices
 from syncscope.simcuda.costs import table
@@ -45,10 +46,18 @@ def moved(tensor: Tensor, move: Move) -> Tensor:
     """
     if tensor.is_meta:
         raise NotImplementedError("Cannot copy out of meta tensor; no data!")
-    differentiable = torch.is_grad_enabled() and tensor.requires_grad
-    if differentiable and not torch._C._functorch.is_functorch_wrapped_tensor(tensor):
+    if _is_differentiated(tensor):
         return _Crossing.apply(tensor, move)  # type: ignore[no-any-return, no-untyped-call]
     return _crossed(tensor, move)
+
+
+def _is_differentiated(tensor: Tensor) -> bool:
+    """Whether a gradient may come back, or a tangent goes along."""
+    if torch._is_functional_tensor(tensor):
+        return False  # functionalize takes no function of ours, and hands on what it wraps
+    if torch._C._functorch.is_functorch_wrapped_tensor(tensor) or forward_ad._current_level >= 0:
+        return True
+    return torch.is_grad_enabled() and tensor.requires_grad
 
 
 def _crossed(tensor: Tensor, move: Move) -> Tensor:
@@ -97,16 +106,26 @@ def _charge(tensor: Tensor, move: Move) -> table.Charge | None:
 
 
 class _Crossing(torch.autograd.Function):
-    """A crossing whose gradient crosses back."""
+    """A crossing whose gradient crosses back, and whose tangent goes along."""
+
+    generate_vmap_rule = True
 
     @staticmethod
-    def forward(ctx: Any, tensor: Tensor, move: Move) -> Tensor:
-        ctx.back = Move(cuda=not move.cuda, dtype=tensor.dtype)
+    def forward(tensor: Tensor, move: Move) -> Tensor:
         return _crossed(tensor, move)
+
+    @staticmethod
+    def setup_context(ctx: Any, inputs: tuple[Tensor, Move], output: Tensor) -> None:
+        tensor, ctx.move = inputs
+        ctx.back = Move(cuda=not ctx.move.cuda, dtype=tensor.dtype)
 
     @staticmethod
     def backward(ctx: Any, gradient: Tensor) -> tuple[Tensor, None]:
         return (moved(gradient, ctx.back) if ctx.back.crosses(gradient) else gradient), None
+
+    @staticmethod
+    def jvp(ctx: Any, tangent: Tensor, _: None) -> Tensor:
+        return moved(tangent, ctx.move) if ctx.move.crosses(tangent) else tangent
 
 
 def _carried(spoken: Spoken, tensor: Tensor, move: Move) -> Any:

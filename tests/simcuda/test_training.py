@@ -141,6 +141,36 @@ def test_transforms(transformed, events):
     assert apis(events) == []
 
 
+@pytest.mark.filterwarnings("ignore:.*torch.jit.script")
+@pytest.mark.parametrize("there", ["cuda", "cpu"])
+def test_crossings_inside_of_transforms_come_back(there):
+    here = "cpu" if there == "cuda" else "cuda"
+    x = torch.ones(2, device=here)
+
+    def function(value):
+        assert value.device.type == here
+        there_too = value.to(there)
+        assert there_too.device.type == there
+        return (there_too**3).sum()
+
+    assert torch.func.grad(function)(x).device.type == here
+    assert torch.vmap(torch.func.grad(function))(x.expand(3, 2)).device.type == here
+    assert torch.func.hessian(function)(x).tolist() == [[6, 0], [0, 6]]
+    assert torch.func.hessian(function)(x).device.type == here
+    assert {value.device.type for value in torch.func.jvp(function, (x,), (x,))} == {there}
+    assert torch.vmap(function)(x.expand(3, 2)).device.type == there
+    assert torch.func.functionalize(function)(x).device.type == there
+
+
+def test_a_second_derivative_through_a_crossing(x, events):
+    (first,) = torch.autograd.grad((x.cpu() ** 3).sum(), x, create_graph=True)
+    (second,) = torch.autograd.grad(first.sum(), x)
+    assert first.is_cuda and second.is_cuda
+    assert second.tolist() == [6, 12, 18]
+    assert sum(event.dtoh for event in events) == 3
+    assert sum(event.htod for event in events) == 2
+
+
 def test_functional_call():
     module = nn.Linear(3, 2).cuda()
     parameters = dict(module.named_parameters())

@@ -7,7 +7,17 @@ from torch import Tensor
 
 from syncscope.simcuda import device as devices
 from syncscope.simcuda.costs.layouts import is_dense, same_dense_layout
-from syncscope.simcuda.costs.table import Call, Charge, cost, device_copy, dtype_name, fetch, is_on, read, upload
+from syncscope.simcuda.costs.table import (
+    Call,
+    Charge,
+    cost,
+    device_copy,
+    dtype_name,
+    fetch,
+    is_on,
+    read,
+    upload,
+)
 from syncscope.simcuda.frames import tensors
 from syncscope.simcuda.placement import PLACEMENT
 
@@ -28,10 +38,14 @@ def copied(target: Tensor, source: Tensor, non_blocking: bool) -> Charge | None:
     """What one copy costs."""
     if is_on(target) and is_on(source):
         return _on_device(target, source)
-    if is_on(target):
-        pinned = PLACEMENT.is_pinned(source) and source.is_contiguous()
-        return upload(source, not non_blocking, pinned)
-    return fetch(source, not non_blocking)
+    return _across(source, not non_blocking)
+
+
+def _across(source: Tensor, waits: bool) -> Charge | None:
+    """A copy to the other side."""
+    if is_on(source):
+        return fetch(source, waits)
+    return upload(source, waits, pinned=PLACEMENT.is_pinned(source) and source.is_contiguous())
 
 
 def _on_device(target: Tensor, source: Tensor) -> Charge | None:
@@ -49,8 +63,10 @@ def _on_device(target: Tensor, source: Tensor) -> Charge | None:
     source="aten/src/ATen/native/TensorConversions.cpp, _to_copy; TensorFactories.cpp, clone; cuda/Copy.cu",
 )
 def copies(call: Call) -> Charge | None:
-    """A memcpy, if the copy has the layout of the original."""
+    """A memcpy, if the copy has the layout of the original; on a real GPU, a crossing too."""
     source = call["self"]
+    if _leaves_its_side(call):
+        return _across(source, not call["non_blocking"])
     converts = "dtype" in call.kwargs and call["dtype"] not in (None, source.dtype)
     if converts or source.layout is not torch.strided:
         return None
@@ -59,6 +75,12 @@ def copies(call: Call) -> Charge | None:
     wanted = call["memory_format"]
     keeps = wanted in (None, torch.preserve_format) and is_dense(source)
     return device_copy(source) if keeps or _has_format(source, wanted) else None
+
+
+def _leaves_its_side(call: Call) -> bool:
+    """Whether a real GPU's tensor goes to the host, or the reverse: on a simulated one both are the CPU's."""
+    wanted = call["device"] if "device" in call.operator.arguments else None
+    return wanted is not None and (wanted.type == "cuda") != bool(call["self"].is_cuda)
 
 
 def _has_format(source: Tensor, wanted: torch.memory_format | None) -> bool:

@@ -18,23 +18,22 @@ _TAKES_LIST = "one kernel takes a list of addresses, which is uploaded"
 @cost(
     "cat",
     "stack",
-    why="a single tensor, or tensors of several dtypes, are copied one by one: memcpys where both sides are dense",
+    why="a single tensor, and tensors of several dtypes, are copied one by one: dense ones by memcpy",
     source="aten/src/ATen/native/cuda/Shape.cu, cat_out_cuda",
 )
 def cat(call: Call) -> list[Charge]:
     """A memcpy for each tensor that fills a dense part of the result and has its dtype."""
     given: Sequence[Tensor] = call["tensors"]
     joined = [one for one in given if one.numel()]
-    if not joined or _by_kernel(given, call):
+    if not joined or _by_kernel(given):
         return []
     widest = _result_dtype(given)
     dim = call["dim"] % (joined[0].dim() + (call.operator.name == "stack"))
     return charged(*(_filled(one, dim, len(joined)) for one in joined if one.dtype == widest))
 
 
-def _by_kernel(given: Sequence[Tensor], call: Call) -> bool:
-    dims = given[0].dim() + (call.operator.name == "stack")
-    return len(given) > 1 and dims <= _KERNEL_DIMS and len({one.dtype for one in given}) == 1
+def _by_kernel(given: Sequence[Tensor]) -> bool:
+    return len(given) > 1 and given[0].dim() <= _KERNEL_DIMS and len({one.dtype for one in given}) == 1
 
 
 def _result_dtype(given: Sequence[Tensor]) -> object:
@@ -56,7 +55,7 @@ def _filled(one: Tensor, dim: int, of: int) -> Charge | None:
     "_chunk_cat",
     "split_with_sizes_copy.out",
     why=_TAKES_LIST,
-    source="aten/src/ATen/native/cuda/CUDAJaggedTensor and TensorShape.cu, _chunk_cat_out_cuda, split_with_sizes_copy_out_cuda",
+    source="aten/src/ATen/native/cuda/TensorShape.cu, _chunk_cat_cuda, split_with_sizes_copy_out_cuda",
 )
 def list_of_addresses(call: Call) -> Charge | None:
     """One upload from pinned memory, not waited for."""

@@ -7,6 +7,9 @@ from torch import Tensor
 
 from syncscope.simcuda.costs.table import Charge, device_copy
 
+VERSION = tuple(int(part) for part in torch.__version__.split(".")[:2])
+"""The running torch, as ``(2, 13)``: some costs differ between versions."""
+
 
 def same_dense_layout(target: Tensor, source: Tensor) -> bool:
     """Whether copying ``source`` to ``target`` moves one dense block in the order it is in."""

@@ -11,7 +11,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from syncscope.simcuda.costs.layouts import by_columns, charged, clone, copy_to_columns
+from syncscope.simcuda.costs.layouts import VERSION, by_columns, charged, clone, copy_to_columns
 from syncscope.simcuda.costs.table import Call, Charge, cost, device_copy, fetch, read
 
 _CHECK = "the host learns whether the factorisation failed"
@@ -40,8 +40,24 @@ def check_errors(call: Call) -> None:
     """Nothing of its own: any() and item() are heard."""
 
 
+def _eliminated(call: Call, run: Callable[..., Any]) -> Any:
+    """LAPACK always pivots: without pivots the elimination is done here."""
+    if call["pivot"] or call.operator.name == "linalg_lu":
+        return run(*call.args, **call.kwargs)
+    factors = call["A"].clone()
+    steps = min(factors.shape[-2:])
+    for k in range(steps):
+        factors[..., k + 1 :, k] /= factors[..., k, k, None]
+        below = factors[..., k + 1 :, k, None] * factors[..., k, None, k + 1 :]
+        factors[..., k + 1 :, k + 1 :] -= below
+    pivots = torch.arange(1, steps + 1, dtype=torch.int32).expand(*factors.shape[:-2], steps)
+    return factors, pivots.contiguous(), torch.zeros(factors.shape[:-2], dtype=torch.int32)
+
+
 @cost(
     "linalg_lu_factor_ex",
+    "linalg_lu",
+    stand_in=_eliminated,
     why="without pivots the matrix is copied first; of a matrix that isn't square MAGMA waits for its queue",
     source="aten/src/ATen/native/cuda/linalg/BatchLinearAlgebra.cpp, lu_factor; magma's queues",
 )
@@ -51,8 +67,8 @@ def lu_factor_ex(call: Call) -> list[Charge]:
     square = matrices.shape[-1] == matrices.shape[-2]
     waits = [] if square or not matrices.numel() else [Charge("wait", waits=3, note="MAGMA's queue")]
     copied = copy_to_columns(matrices) if call["pivot"] else _unless_batched(matrices)
-    checks = error_check(matrices) if call["check_errors"] else []
-    return [*waits, *charged(copied), *checks]
+    checked = call.operator.name != "linalg_lu" and call["check_errors"]
+    return [*waits, *charged(copied), *(error_check(matrices) if checked else [])]
 
 
 def _unless_batched(matrices: Tensor) -> Charge | None:
@@ -138,7 +154,7 @@ def determinant(call: Call) -> Charge | None:
 def cholesky_inverse(call: Call) -> list[Charge]:
     """A matrix twice, a batch once; once more where it is in column order."""
     matrices = call["self"]
-    times = 2 if matrices.shape[:-2].numel() == 1 else 1
+    times = 2 if matrices.shape[:-2].numel() == 1 and not VERSION <= (2, 11) else 1
     in_order = by_columns(matrices) and not matrices.is_contiguous()
     return charged(device_copy(matrices, times), device_copy(matrices) if in_order else None)
 
@@ -174,7 +190,9 @@ def qr(call: Call) -> list[Charge]:
     matrices = call["A"]
     rows, columns = matrices.shape[-2:]
     single = matrices.shape[:-2].numel() == 1
-    wide = call["mode"] != "r" and single and (rows < columns or (call["mode"] == "complete" and rows > columns))
+    wide = (
+        call["mode"] != "r" and single and (rows < columns or (call["mode"] == "complete" and rows > columns))
+    )
     return charged(copy_to_columns(matrices), device_copy(matrices) if wide else None)
 
 
@@ -184,7 +202,9 @@ def qr(call: Call) -> list[Charge]:
     source="aten/src/ATen/native/BatchLinearAlgebra.cpp, linalg_eigh_out",
 )
 def eigh(call: Call) -> list[Charge]:
-    """A copy in column order and the check, always."""
+    """A copy in column order and the check, unless there is nothing."""
+    if not call["A"].numel():
+        return []
     return [*charged(copy_to_columns(call["A"])), *error_check(call["A"])]
 
 
@@ -222,6 +242,8 @@ def svd(call: Call) -> list[Charge]:
     """Copies in column order; two reads, one with gesvd."""
     matrices = call["A"]
     rows, columns = matrices.shape[-2:]
+    if not matrices.numel():
+        return []
     if call["driver"] == "gesvd":
         turned = matrices.transpose(-2, -1) if rows < columns else matrices
         return [*charged(copy_to_columns(turned)), *error_check(matrices)]
@@ -329,5 +351,5 @@ def _product_shape(name: str, left: Tensor, right: Tensor) -> tuple[int, ...]:
 
 
 def _uses_lt(call: Call, base: Tensor) -> bool:
-    """cuBLASLt takes the bias of a half-precision product as an operand of its own (Blas.cpp)."""
+    """CuBLASLt takes the bias of a half-precision product as an operand of its own (Blas.cpp)."""
     return call.operator.name == "addmm" and base.dtype in (torch.float16, torch.bfloat16)

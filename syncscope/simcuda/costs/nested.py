@@ -8,7 +8,7 @@ from syncscope.simcuda.costs.table import Call, Charge, cost, read, size_read
 @cost(
     "_nested_tensor_from_mask_left_aligned",
     why="the host learns whether the mask has gaps",
-    source="aten/src/ATen/native/nested/NestedTensorMath.cpp, NestedTensor_nested_tensor_from_mask_left_aligned",
+    source="aten/src/ATen/native/nested/NestedTensorMath.cpp, nested_tensor_from_mask_left_aligned",
 )
 def left_aligned(call: Call) -> Charge:
     """One answer."""
@@ -32,7 +32,7 @@ def from_mask(call: Call) -> list[Charge]:
     "to_padded_tensor",
     "nested_to_padded_tensor",
     why="the sizes of the parts, which live on the host, go up for the padding kernel",
-    source="aten/src/ATen/native/nested/cuda/NestedTensorTransformerFunctions.cpp, NestedTensor_to_padded_tensor_cuda",
+    source="aten/src/ATen/native/nested/cuda/NestedTensorTransformerFunctions.cpp, to_padded_tensor",
 )
 def to_padded_tensor(call: Call) -> Charge:
     """One upload."""

@@ -24,7 +24,7 @@ def local_scalar_dense(call: Call) -> Charge:
     "index_fill_.int_Tensor",
     "masked_fill.Tensor_out",
     why="the fill value is a 0-dim device tensor, and the kernel wants it as a number",
-    source="aten/src/ATen/native/cuda/Indexing.cu, masked_fill__cuda; TensorAdvancedIndexing.cpp, index_fill_",
+    source="aten/src/ATen/native/cuda/Indexing.cu, masked_fill__cuda; TensorAdvancedIndexing.cpp",
     instead="torch.where(mask, value, x) reads nothing",
 )
 def fill_with_tensor(call: Call) -> Charge | None:
@@ -64,3 +64,18 @@ def repeat_interleave(call: Call) -> Iterable[Charge]:
     """Two elements, unless output_size is given."""
     known = call["output_size"] is not None or not call["repeats"].numel()
     return [] if known else [read(call["repeats"])] * 2
+
+
+@cost(
+    "segment_reduce",
+    why="lengths are checked: the host learns that none is negative and that they add up",
+    source="aten/src/ATen/native/SegmentReduce.cpp, segment_reduce_kernel",
+    instead="unsafe=True, or offsets",
+)
+def segment_reduce(call: Call) -> Iterable[Charge]:
+    """Two elements, of lengths that are checked."""
+    lengths = call["lengths"]
+    if lengths is None or call["unsafe"] or not lengths.numel():
+        return []
+    flag = Charge("copy", dtod=1, dtype="bool", note="all() of a single element")
+    return [read(lengths), flag, read(lengths)]

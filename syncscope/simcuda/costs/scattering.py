@@ -1,9 +1,9 @@
-"""Writing at indices into a new tensor: the old one is copied first."""
+"""Writing at indices into a new tensor, and drawing samples."""
 
 from __future__ import annotations
 
-from syncscope.simcuda.costs.layouts import clone
-from syncscope.simcuda.costs.table import Call, Charge, cost, device_copy
+from syncscope.simcuda.costs.layouts import VERSION, clone
+from syncscope.simcuda.costs.table import Call, Charge, cost, device_copy, read
 
 
 @cost(
@@ -45,3 +45,16 @@ def multinomial(call: Call) -> Charge | None:
     """Two memcpys for several samples with replacement; one sample is drawn by an argmax."""
     several = call["replacement"] and call["num_samples"] > 1
     return device_copy(call["self"], 2) if several else None
+
+
+@cost(
+    "normal.float_Tensor",
+    "normal.Tensor_Tensor",
+    why="up to 2.11 the host checks that no standard deviation is negative",
+    source="aten/src/ATen/native/Distributions.cpp, CHECK_NORMAL_TENSOR_STD",
+    instead="torch.randn_like(mean) * std + mean",
+)
+def normal(call: Call) -> list[Charge]:
+    """Two reads up to 2.11, none since."""
+    checked = VERSION <= (2, 11) and call["std"].numel()
+    return [read(call["std"])] * 2 if checked else []

@@ -11,7 +11,7 @@ from syncscope.simcuda.costs.table import Call, Charge, cost, device_copy, size_
 
 @cost(
     "isin.Tensor_Tensor",
-    why="a large test set is sorted with the elements, after the host has learnt how many of each are distinct",
+    why="a large test set is sorted with the elements, after the host learnt how many of each are distinct",
     source="aten/src/ATen/native/TensorCompare.cpp, isin_Tensor_Tensor_out, isin_sorting",
     instead="a test set of fewer than 10 * n ** 0.145 elements, or a presence table of known size",
 )

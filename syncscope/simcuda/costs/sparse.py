@@ -9,7 +9,9 @@ from syncscope.simcuda.costs.layouts import charged, clone
 from syncscope.simcuda.costs.table import Call, Charge, cost, device_copy, dtype_name, size_read
 
 _WAITS_OF_COALESCING = 5
-_COALESCES = "uncoalesced entries are sorted and added up: the host learns how many are distinct, and Thrust waits"
+_COALESCES = (
+    "uncoalesced entries are sorted and added up: the host learns how many are distinct, and Thrust waits"
+)
 _SPARSE_MM = "aten/src/ATen/native/sparse/cuda/SparseCUDABlas.cpp, SparseCUDATensorMath.cu"
 _COALESCE_FIRST = "coalesce once, and keep the result"
 
@@ -244,7 +246,7 @@ def _any_nonzero(dense: Tensor) -> bool:
     "_to_sparse_bsc",
     "_to_dense",
     why="the layout is changed in place of the values; what is uncoalesced is coalesced first",
-    source="aten/src/ATen/native/TensorConversions.cpp, sparse_coo_to_sparse_csr, sparse_compressed_to_sparse",
+    source="aten/src/ATen/native/TensorConversions.cpp, sparse_coo_to_sparse_csr",
     sparse=True,
 )
 def to_layout(call: Call) -> list[Charge]:
@@ -282,7 +284,7 @@ def summed(call: Call) -> None:
 @cost(
     "index_select",
     why="the entries that are selected are counted",
-    source="aten/src/ATen/native/sparse/SparseTensor... TensorShape.cpp, index_select_sparse_cuda",
+    source="aten/src/ATen/native/sparse/cuda/SparseCUDATensor.cpp; TensorShape.cpp, index_select_sparse",
     sparse=True,
 )
 def index_select(call: Call) -> list[Charge]:

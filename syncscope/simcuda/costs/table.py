@@ -20,8 +20,8 @@ from syncscope.simcuda.placement import PLACEMENT
 class Charge:
     """One thing that an operator did at the border between host and device.
 
-    ``dtoh``, ``htod``, ``dtod`` are memcpys, ``waits`` are explicit waits of the host; ``shape`` and ``dtype``
-    are those of the value moved. ``note`` adds to the entry's reason what only this call shows.
+    ``dtoh``, ``htod``, ``dtod`` are memcpys, ``waits`` are explicit waits of the host; ``shape`` and
+    ``dtype`` are those of the value moved. ``note`` adds to the entry's reason what only this call shows.
     """
 
     kind: Kind

@@ -23,7 +23,6 @@ DIFFERS: dict[str, str] = {
 # When the calls were recorded no kernel ran, so these read a value that was never computed, and went on or
 # ended otherwise than with true values. The directions of their copies, and whether they wait, are the same.
 WITHOUT_VALUES: dict[str, str] = {
-    "d0226": "tensor_split: where to split",
     "d0345": "x[mask] = v4[:2]: how many elements are masked",
     "d0612": "AdaptiveLogSoftmaxWithLoss: whether the targets are in range",
     "d0631": "ASGD: mu is 1 in its second step, so that the average is copied",

@@ -1,0 +1,46 @@
+"""Every operator whose output values decide must be known to the cost table: never silently zero."""
+
+from __future__ import annotations
+
+import pytest
+
+torch = pytest.importorskip("torch")
+
+from syncscope.simcuda.costs import table  # noqa: E402
+from syncscope.simcuda.operators import operator  # noqa: E402
+
+MADE_OF_OTHERS = {"aten::allclose": "isclose, all and item are heard for themselves"}
+
+
+def _aten():
+    for name in torch._C._dispatch_get_all_op_names():
+        base, _, overload = name.removeprefix("aten::").partition(".")
+        func = getattr(getattr(torch.ops.aten, base, None), overload or "default", None)
+        if name.startswith("aten::") and func is not None:
+            yield operator(func)
+
+
+def _is_known(op):
+    return table.entry(op) is not None or table.sparse_entry(op) is not None
+
+
+def test_every_operator_with_a_result_that_values_decide_has_an_entry():
+    tagged = [op for op in _aten() if op.value_decides and not op.implicit]
+    missing = {op.full_name for op in tagged if not _is_known(op)} - set(MADE_OF_OTHERS)
+    assert len(tagged) > 10
+    assert missing == set()
+
+
+def test_what_is_listed_as_made_of_others_is_entered():
+    assert all(op.explicit for op in _aten() if op.full_name in MADE_OF_OTHERS)
+
+
+def test_every_entry_says_why_and_where():
+    for entry in table.entries():
+        assert entry.why and entry.source, entry.operators
+        assert "\n" not in entry.why
+
+
+def test_entries_of_one_name_cannot_be_made_twice():
+    with pytest.raises(ValueError, match="nonzero has two entries in the cost table"):
+        table.cost("nonzero", why="again", source="nowhere")(table.free)

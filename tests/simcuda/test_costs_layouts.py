@@ -1,0 +1,91 @@
+"""Sparse and nested tensors: what coalescing, converting and taking apart cost."""
+
+import pytest
+import torch
+
+from syncscope.events import count
+
+
+@pytest.fixture
+def cost(device, events):
+    def cost(call):
+        events.clear()
+        call()
+        c = count(events)
+        assert c.unknown_ops == 0
+        return c.dtoh, c.htod, c.dtod, c.waits
+
+    return cost
+
+
+@pytest.fixture
+def dense(device):
+    return torch.eye(2, device="cuda")
+
+
+@pytest.fixture
+def sparse(device):
+    indices = torch.tensor([[0, 1, 0], [1, 0, 1]]).cuda()
+    return torch.sparse_coo_tensor(indices, torch.ones(3, device="cuda"), (2, 2))
+
+
+pytestmark = pytest.mark.filterwarnings(
+    "ignore:The PyTorch API of nested tensors", "ignore:Sparse", "ignore:.*sparse"
+)
+
+
+def test_coalescing_reads_a_number_and_waits_five_times(cost, sparse):
+    assert cost(sparse.coalesce) == (1, 0, 2, 5)
+    coalesced = sparse.coalesce()
+    assert cost(coalesced.coalesce) == (0, 0, 0, 0)
+
+
+def test_a_product_coalesces_its_sparse_side(cost, sparse, dense):
+    assert cost(lambda: sparse @ dense) == cost(lambda: torch.sparse.mm(sparse, dense)) == (1, 0, 2, 5)
+    coalesced = sparse.coalesce()
+    assert cost(lambda: coalesced @ dense) == (0, 0, 0, 0)
+
+
+def test_two_sparse_sides_are_both_coalesced(cost, sparse):
+    assert cost(lambda: torch.sparse.mm(sparse, sparse)) == (2, 0, 4, 12)
+
+
+def test_making_a_sparse_tensor_of_a_dense_one_learns_how_many(cost, dense):
+    assert cost(dense.to_sparse) == (1, 0, 2, 1)
+    assert cost(dense.to_sparse_csr) == (2, 0, 0, 2)
+
+
+def test_bounds_are_read_where_no_size_is_given_or_invariants_are_checked(cost, sparse):
+    indices, values = sparse._indices(), sparse._values()
+    assert cost(lambda: torch.sparse_coo_tensor(indices, values, (2, 2))) == (0, 0, 0, 0)
+    assert cost(lambda: torch.sparse_coo_tensor(indices, values)) == (2, 0, 0, 2)
+    checked = {"size": (2, 2), "check_invariants": True}
+    assert cost(lambda: torch.sparse_coo_tensor(indices, values, **checked)) == (2, 0, 0, 2)
+
+
+def test_lists_go_up_when_a_sparse_tensor_is_made_of_them(cost, device):
+    made = []
+    build = lambda: made.append(torch.sparse_coo_tensor([[0], [1]], [1.0], (2, 2), device="cuda"))  # noqa: E731
+    assert cost(build) == (0, 2, 0, 2)
+    assert made[0].is_cuda
+
+
+def test_taking_a_jagged_tensor_apart_fetches_the_lengths_once(cost, device):
+    offsets = torch.tensor([0, 2, 6]).cuda()
+    jagged = torch.nested.nested_tensor_from_jagged(torch.ones(6, 3, device="cuda"), offsets)
+    assert cost(jagged.unbind) == cost(lambda: list(jagged)) == cost(lambda: jagged[0]) == (1, 0, 0, 1)
+    assert cost(lambda: jagged * 2) == (0, 0, 0, 0)
+    assert all(part.is_cuda for part in jagged.unbind())
+
+
+def test_torch_has_its_own_jagged_tensors_back_afterwards():
+    from torch.nested._internal.nested_tensor import NestedTensor
+
+    assert NestedTensor.__torch_dispatch__.__func__.__module__ == NestedTensor.__module__
+    assert NestedTensor.__new__.__module__ == NestedTensor.__module__
+
+
+def test_padding_a_nested_tensor_sends_its_sizes_up(cost, device):
+    parts = [torch.ones(2, 3, device="cuda"), torch.ones(4, 3, device="cuda")]
+    nested = torch.nested.nested_tensor(parts)
+    assert cost(lambda: nested.to_padded_tensor(0.0)) == (0, 1, 0, 1)
