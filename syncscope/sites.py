@@ -40,7 +40,7 @@ NOWHERE = Site(file="<no Python frame>", line=0, function="")
 @functools.cache
 def _skipped_folders() -> tuple[str, ...]:
     """Folders whose frames are passed over, each ending in a separator."""
-    folders = [sysconfig.get_paths()["stdlib"] + "/contextlib.py", "<frozen importlib"]
+    folders = ["<frozen "]
     for name in _PASSED_OVER:
         spec = find_spec(name)
         if spec is not None and spec.origin is not None:
@@ -57,8 +57,17 @@ def _skipped_folders() -> tuple[str, ...]:
 
 @functools.cache
 def is_users(code: CodeType) -> bool:
-    """Whether ``code`` is the user's own, not torch's, the tool's or the test runner's."""
-    return not code.co_filename.startswith(_skipped_folders())
+    """Whether ``code`` is the user's own, not torch's, the tool's, the test runner's or Python's."""
+    file = code.co_filename
+    return not (file.startswith(_skipped_folders()) or _is_pythons(file))
+
+
+def _is_pythons(file: str) -> bool:
+    """Whether ``file`` is of the standard library: it passes a wait on (``copy.deepcopy``), as torch does."""
+    library = sysconfig.get_paths()["stdlib"] + "/"
+    return file.startswith(library) and not file.startswith(
+        (library + "site-packages/", library + "dist-packages/")
+    )
 
 
 def of_frame(frame: FrameType, line: int | None = None) -> Site:
@@ -71,14 +80,19 @@ def of_frame(frame: FrameType, line: int | None = None) -> Site:
 
 
 def stack(depth: int = 8) -> tuple[Site, ...]:
-    """The user's frames that are running now, innermost first, at most ``depth`` of them."""
+    """The user's frames that are running now, innermost first, at most ``depth`` of them.
+
+    Generated code without source (a dataclass's ``__eq__``) counts only where there is nothing else.
+    """
     found: list[Site] = []
+    generated: list[Site] = []
     frame: FrameType | None = sys._getframe(1)
     while frame is not None and len(found) < depth:
         if is_users(frame.f_code):
-            found.append(of_frame(frame))
+            site = of_frame(frame)
+            (generated if site.file.startswith("<") and not site.text else found).append(site)
         frame = frame.f_back
-    return tuple(found)
+    return tuple(found or generated[:depth])
 
 
 def here() -> Site:

@@ -117,11 +117,13 @@ class _Hearing:
         if self.op.implicit:
             return self._decomposed()
         inputs = tensors(self.args, self.kwargs)
-        if any(_answers_itself(type(tensor)) for tensor in inputs):
-            return self._answered_by_subclass()
+        for tensor in inputs:
+            if type(tensor) is not Tensor and _answers_itself(type(tensor)):
+                return self._answered_by_subclass()
         self.device.operators[self.op.name] += 1
-        if any(PLACEMENT.is_on(tensor) for tensor in inputs) or self._makes_device_tensor(inputs):
-            return self._on_device(inputs)
+        on_device = [PLACEMENT.is_on(tensor) for tensor in inputs]
+        if True in on_device or self._makes_device_tensor(inputs):
+            return self._on_device(inputs, mixed=False in on_device)
         return self._quietly()
 
     def _makes_device_tensor(self, inputs: list[Tensor]) -> bool:
@@ -167,9 +169,9 @@ class _Hearing:
         finally:
             self.device.frames.pop()
 
-    def _on_device(self, inputs: list[Tensor]) -> Any:
+    def _on_device(self, inputs: list[Tensor], mixed: bool) -> Any:
         entry = self._entry(inputs)
-        if self.device.simulated and len(inputs) > 1 and (entry is None or not entry.mixes):
+        if mixed and self.device.simulated and (entry is None or not entry.mixes):
             mixing.refuse_two_devices(self.op, self.args, self.kwargs)
         charges = self._charges_before(entry)
         result = self._run(entry)
@@ -181,12 +183,13 @@ class _Hearing:
         return result
 
     def _entry(self, inputs: list[Tensor]) -> table.Entry | None:
-        if any(tensor.layout is not torch.strided for tensor in inputs):
-            return table.sparse_entry(self.op) or table.entry(self.op)
+        for tensor in inputs:
+            if tensor.layout is not torch.strided:
+                return table.sparse_entry(self.op) or table.entry(self.op)
         return table.entry(self.op)
 
     def _run(self, entry: table.Entry | None) -> Any:
-        if entry is not None and entry.stand_in is not None:
+        if entry is not None and entry.stand_in is not None and self.device.simulated:
             with _Keys(_included().remove(_KEY), _excluded()):
                 return entry.stand_in(table.Call(self.op, self.args, self.kwargs), self.func)
         return self._entered() if self._is_made_of_others(entry) else self._quietly()
@@ -207,7 +210,7 @@ class _Hearing:
 
     def _report(self, entry: table.Entry | None, charges: tuple[table.Charge, ...]) -> None:
         name = self.op.full_name
-        if charges and detours.only_on_cpu(self.op.name, self.device.frames):
+        if charges and self.device.simulated and detours.only_on_cpu(self.op.name, self.device.frames):
             charges = ()
         self.device.charge(charges, op=name, why=entry.why if entry else _UNKNOWN if charges else "")
         family = self.device.families.get(self.op.name)
@@ -216,6 +219,10 @@ class _Hearing:
 
     def _place(self, result: Any, host: tuple[int, ...]) -> None:
         """Put what the operator made on the device; what it changed was there already, or is the host's."""
+        if type(result) is Tensor and not self.op.written:
+            if result.device.type == "cpu":
+                PLACEMENT.put(result)
+            return
         if host:
             result = [made for i, made in enumerate(result) if i not in host]
         written = {id(self.args[i]) for i in self.op.written if i < len(self.args)}

@@ -17,21 +17,18 @@ from syncscope.simcuda.placement import PLACEMENT
 
 _NOWHERE: frozenset[str] = frozenset()
 
-_CHECKED = frozenset(
-    """
-    clamp clamp_max clamp_min gcd lcm logaddexp logaddexp2 igamma igammac nextafter addcdiv equal
-    native_dropout_backward gelu_backward silu_backward threshold_backward sigmoid_backward
-    logit_backward tanh_backward stack
-    """.split()
-)
+_CHECKED = frozenset({
+    "clamp", "clamp_max", "clamp_min", "gcd", "lcm", "logaddexp", "logaddexp2", "igamma", "igammac",
+    "nextafter", "addcdiv", "equal", "native_dropout_backward", "gelu_backward", "silu_backward",
+    "threshold_backward", "sigmoid_backward", "logit_backward", "tanh_backward", "stack",
+})  # fmt: skip
 """Operators that would seem to take host scalars, and whose wrapper or iterator refuses them."""
 
-_UNCHECKED = frozenset(
-    """
-    copysign floor_divide rsub heaviside eq ne ge le gt lt add sub mul div mse_loss smooth_l1_loss
-    huber_loss __ilshift__ __irshift__ _amp_update_scale
-    """.split()
-)
+_UNCHECKED = frozenset({
+    "copysign", "floor_divide", "rsub", "heaviside", "eq", "ne", "ge", "le", "gt", "lt", "add", "sub",
+    "mul", "div", "mse_loss", "smooth_l1_loss", "huber_loss", "__ilshift__", "__irshift__",
+    "_amp_update_scale",
+})  # fmt: skip
 """Operators without the tag ``pointwise`` that are TensorIterators all the same."""
 
 _ARGUMENTS = {

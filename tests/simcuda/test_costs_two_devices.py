@@ -29,7 +29,8 @@ TAKEN = [
 REFUSED = [
     "x + c", "c += x", "torch.clamp(x, c0)", "torch.lerp(x, c0, 0.5)", "torch.addcdiv(x, x, c0)",
     "torch.addcmul(x, c0, x)", "torch.logaddexp(x, c0)", "torch.equal(x, c)", "torch.take(x, cidx)",
-    "x.masked_select(cmask)", "x.gather(0, cidx)", "x.index_fill_(0, cidx, 2.0)", "x.index_select(0, cidx[0])",
+    "x.masked_select(cmask)", "x.gather(0, cidx)", "x.index_fill_(0, cidx, 2.0)",
+    "x.index_select(0, cidx[0])",
     "torch.cat([x, c])", "torch.stack([x[0], c0])", "torch.dot(x, c)", "torch.where(cmask, x, x)",
     "x[idx] = c[:2]", "c[idx] = x[:2]", "c[idx]", "x.scatter_(0, cidx, x)", "torch.add(x, x, out=c)",
     "torch._foreach_add([x], [c])", "torch.searchsorted(x, c)", "torch.isin(x, c)",

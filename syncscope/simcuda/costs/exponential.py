@@ -1,0 +1,64 @@
+"""The matrix exponential: the host reads the norm to choose a polynomial."""
+
+from __future__ import annotations
+
+import math
+
+import torch
+from torch import Tensor
+
+from syncscope.simcuda.costs.layouts import charged
+from syncscope.simcuda.costs.table import Call, Charge, cost, device_copy, fetch, read
+from syncscope.simcuda.listener import unheard
+
+_DEGREES = ((5.978858893805233e-04, 1), (5.116619363445086e-02, 3), (5.800524627688768e-01, 5))
+_DEGREES_DOUBLE = ((2.220446049250313e-16, 1), (2.580956802971767e-08, 1), (3.397168839976962e-04, 3),
+                   (4.991228871115323e-02, 5))  # fmt: skip
+
+
+@cost(
+    "linalg_matrix_exp",
+    why="the norm decides the degree of the polynomial, so the host fetches it; coefficients go up",
+    source="aten/src/ATen/native/LinearAlgebra.cpp, mexp, linalg_matrix_exp",
+)
+def matrix_exp(call: Call) -> list[Charge]:
+    """By the norm of the matrix; a batch is sorted into degrees."""
+    matrices = call["self"]
+    if not matrices.numel() or matrices.shape[-1] == 1:
+        return []
+    if matrices.shape[:-2].numel() > 1:
+        return _of_a_batch(matrices)
+    norm = _largest_norm(matrices)
+    fetched = fetch(matrices[..., 0, 0].reshape(()))
+    return charged(fetched, *_polynomial(matrices, norm))
+
+
+def _largest_norm(matrices: Tensor) -> float:
+    with unheard():
+        return float(matrices.detach().abs().sum(-2).max())
+
+
+def _squarings(norm: float, matrices: Tensor) -> int:
+    limit = 3.010066362817634 if matrices.dtype is torch.float32 else 1.090863719290036
+    return max(0, math.ceil(math.log2(norm / limit))) if norm > 0 else 0
+
+
+def _polynomial(matrices: Tensor, norm: float) -> list[Charge | None]:
+    double = matrices.dtype in (torch.float64, torch.complex128)
+    for limit, coefficients in _DEGREES_DOUBLE if double else _DEGREES:
+        if norm < limit:
+            return [_coefficients(coefficients), device_copy(matrices, 2)]
+    if norm < (2.996158913811580e-01 if double else 1.461661507209034):
+        return [_coefficients(2), device_copy(matrices, 2)]
+    copies = device_copy(matrices, 9 + _squarings(norm, matrices))
+    return [_coefficients(3), copies, read(matrices), read(matrices)]
+
+
+def _of_a_batch(matrices: Tensor) -> list[Charge]:
+    norms = matrices[..., 0, 0]
+    copies = device_copy(matrices, 9 + _squarings(_largest_norm(matrices), matrices))
+    return charged(_coefficients(1), copies, read(matrices), fetch(norms))
+
+
+def _coefficients(times: int) -> Charge:
+    return Charge("upload", htod=times, waits=times, note="coefficients of the polynomial")

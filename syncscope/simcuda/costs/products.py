@@ -1,0 +1,40 @@
+"""Products to which something is added."""
+
+from __future__ import annotations
+
+import torch
+from torch import Tensor
+
+from syncscope.simcuda.costs.layouts import clone
+from syncscope.simcuda.costs.table import Call, Charge, cost
+
+
+@cost(
+    "addmm",
+    "addmv",
+    "addbmm",
+    "baddbmm",
+    why="the matrix that is added is copied into the result first",
+    source="aten/src/ATen/native/cuda/Blas.cpp, addmm_out_cuda_impl, addmv_out_cuda, baddbmm_out_cuda_impl",
+)
+def added(call: Call) -> Charge | None:
+    """A memcpy of an input of the result's own shape and order, in single or double precision."""
+    base = call["self"]
+    left, right = call[call.operator.arguments[1]], call[call.operator.arguments[2]]
+    shape = _product_shape(call.operator.name, left, right)
+    if call["beta"] == 0 or tuple(base.shape) != shape or not base.is_contiguous():
+        return None
+    return None if _uses_lt(call, base) else clone(base)
+
+
+def _product_shape(name: str, left: Tensor, right: Tensor) -> tuple[int, ...]:
+    if name == "addmv":
+        return (left.shape[0],)
+    if name == "baddbmm":
+        return (left.shape[0], left.shape[1], right.shape[2])
+    return (left.shape[-2], right.shape[-1])
+
+
+def _uses_lt(call: Call, base: Tensor) -> bool:
+    """CuBLASLt takes the bias of a half-precision product as an operand of its own (Blas.cpp)."""
+    return call.operator.name == "addmm" and base.dtype in (torch.float16, torch.bfloat16)
