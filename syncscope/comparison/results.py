@@ -260,7 +260,9 @@ def decode(text: bytes) -> Comparison:
 
 
 def _not_a_result(why: str) -> UnusableResult:
-    return UnusableResult(f"not a syncscope result ({why}): make it anew with `syncscope compare -o result.json`")
+    return UnusableResult(
+        f"not a syncscope result ({why}): make it anew with `syncscope compare -o result.json`"
+    )
 
 
 def _lacking(comparison: Comparison) -> str:
