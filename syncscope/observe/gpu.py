@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any
 
 from torch.overrides import TorchFunctionMode
 
-from syncscope.simcuda.device import SimulatedDevice
+from syncscope.simcuda.dispatch import listener
+from syncscope.simcuda.face import construction
+from syncscope.simcuda.face.spoken import Spoken
 from syncscope.simcuda.frames import Frame
+from syncscope.simcuda.watch import Watch
 
 
-class WatchedGpu(SimulatedDevice):
+class WatchedGpu(Watch):
     """A context in which the events of a real GPU are recorded, for the thread that enters it.
 
     Everything runs as it would without it: nothing is placed, and ``torch.cuda`` is itself. The same listener
@@ -21,21 +24,19 @@ class WatchedGpu(SimulatedDevice):
 
     simulated = False
 
-    def _show(self) -> list[Callable[[], Any]]:
-        from syncscope.simcuda import listener
-
-        return [listener.listen()]
-
-    def _mode(self) -> TorchFunctionMode:
+    def _function_mode(self) -> TorchFunctionMode:
         return _Names(self)
+
+    def _changes(self) -> Iterator[Callable[[], Any]]:
+        yield listener.listen()
 
 
 class _Names(TorchFunctionMode):
     """Notes which torch function the user's line called, and calls it."""
 
-    def __init__(self, device: SimulatedDevice) -> None:
+    def __init__(self, watch: Watch) -> None:
         super().__init__()
-        self.device = device
+        self.watch = watch
 
     def __torch_function__(
         self,
@@ -44,10 +45,13 @@ class _Names(TorchFunctionMode):
         args: tuple[Any, ...] = (),
         kwargs: Mapping[str, Any] | None = None,
     ) -> Any:
-        """Call ``func`` as it was called."""
-        words = dict(kwargs or {})
-        self.device.frames.append(Frame(func, args, words, caller=sys._getframe(1)))
+        """Call ``func`` as it was called; the copies in a tensor's construction don't reach the dispatcher."""
+        frame = Frame(func, args, dict(kwargs or {}), caller=sys._getframe(1))
+        self.watch.frames.append(frame)
         try:
-            return func(*args, **words)
+            spoken = Spoken(self.watch, func, args, frame.kwargs, frame)
+            return (
+                construction.built(spoken) if func in construction.BUILDERS else func(*args, **frame.kwargs)
+            )
         finally:
-            self.device.frames.pop()
+            self.watch.frames.pop()

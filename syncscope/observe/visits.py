@@ -5,14 +5,13 @@ from __future__ import annotations
 import sys
 import threading
 from collections.abc import Callable, Collection, Iterator
-from contextlib import AbstractContextManager, contextmanager, suppress
+from contextlib import AbstractContextManager, contextmanager
 from types import CodeType, FrameType
 from typing import Any
 
-Lines = dict[str, set[int]]
+from syncscope.observe.monitoring import claimed_tool
 
-# sys.monitoring's tool numbers that are not meant for a debugger, coverage, a profiler or an optimizer.
-_NOBODYS_TOOLS = (3, 4)
+Lines = dict[str, set[int]]
 
 
 def visited_lines(call: Callable[[], object], files: Collection[str]) -> dict[str, frozenset[int]]:
@@ -30,7 +29,7 @@ def visited_lines(call: Callable[[], object], files: Collection[str]) -> dict[st
 
 def _watching(lines: Lines) -> AbstractContextManager[None]:
     if sys.version_info >= (3, 12):
-        tool = _claimed_tool()
+        tool = claimed_tool()
         if tool is not None:
             return _monitored(lines, tool)
     return _traced(lines)
@@ -55,14 +54,6 @@ def _traced(lines: Lines) -> Iterator[None]:
 
 
 if sys.version_info >= (3, 12):
-
-    def _claimed_tool() -> int | None:
-        for tool in _NOBODYS_TOOLS:
-            # Another thread may take a number between a question and the claim: only the claim tells.
-            with suppress(ValueError):
-                sys.monitoring.use_tool_id(tool, "syncscope")
-                return tool
-        return None
 
     @contextmanager
     def _monitored(lines: Lines, tool: int) -> Iterator[None]:

@@ -1,1 +1,1 @@
-"""A simulated CUDA device: tensors stay CPU tensors, a placement remembers which of them live on ``cuda:0``."""
+"""A simulated CUDA device: tensors stay on the CPU, a placement remembers which live on ``cuda:0``."""

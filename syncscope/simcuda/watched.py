@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping
 from types import ModuleType
 from typing import Any
 
-from syncscope.simcuda import device as devices
+from syncscope.simcuda import watch
 
 Undo = Callable[[], Any]
 
@@ -33,7 +33,7 @@ _kinds: dict[ModuleType, type] = {}
 def _watched_kind(kind: type[ModuleType], own: Mapping[str, Any], answers: Mapping[str, Any]) -> type:
     class Watched(kind):  # type: ignore[misc, valid-type]
         def __getattribute__(self, name: str) -> Any:
-            if name in answers and devices.active() is not None:
+            if name in answers and watch.active() is not None:
                 found = kind.__getattribute__(self, "__dict__").get(name, _ABSENT)
                 if found is own.get(name, _ABSENT):
                     return answers[name]
@@ -56,7 +56,7 @@ def method(owner: Any, name: str, answer: Callable[..., Any]) -> Undo:
     own = getattr(owner, name)
 
     def asked(*args: Any, **kwargs: Any) -> Any:
-        if devices.active() is None:
+        if watch.active() is None:
             return own(*args, **kwargs)
         return answer(own, *args, **kwargs)
 
@@ -70,7 +70,7 @@ def constructor(owner: type, answer: Callable[..., Any]) -> Undo:
     own = owner.__new__
 
     def new(cls: type, *args: Any, **kwargs: Any) -> Any:
-        return own(cls, *args, **kwargs) if devices.active() is None else answer(*args, **kwargs)
+        return own(cls, *args, **kwargs) if watch.active() is None else answer(*args, **kwargs)
 
     return attribute(owner, "__new__", staticmethod(new))
 
@@ -82,7 +82,7 @@ class _Asking(type):
     answer: Callable[..., Any]
 
     def __call__(cls, *args: Any, **kwargs: Any) -> Any:
-        return (cls.stands_for if devices.active() is None else cls.answer)(*args, **kwargs)
+        return (cls.stands_for if watch.active() is None else cls.answer)(*args, **kwargs)
 
     def __instancecheck__(cls, instance: Any) -> bool:
         return isinstance(instance, cls.stands_for)

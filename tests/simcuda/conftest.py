@@ -1,6 +1,6 @@
 import pytest
 
-from syncscope.simcuda.device import SimulatedDevice
+from syncscope.simcuda.simulation import SimulatedDevice
 
 
 @pytest.fixture

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 import torch
 
-from syncscope.simcuda.device import SimulatedDevice
+from syncscope.simcuda.simulation import SimulatedDevice
 
 SCALAR = {
     "x0.item()": ("Tensor.item", "float32"),

@@ -5,7 +5,7 @@ import torch
 from torch.overrides import TorchFunctionMode
 from torch.utils._python_dispatch import TorchDispatchMode
 
-from syncscope.simcuda.device import SimulatedDevice
+from syncscope.simcuda.simulation import SimulatedDevice
 
 MODULES = (
     torch.cuda,
@@ -194,7 +194,7 @@ def test_each_of_two_devices_counts_its_own_families():
 
 
 def test_an_interrupt_on_the_way_in(monkeypatch):
-    from syncscope.simcuda import grouping
+    from syncscope.simcuda.stand_ins import grouping
 
     def interrupt():
         raise KeyboardInterrupt

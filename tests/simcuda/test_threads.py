@@ -5,7 +5,7 @@ import threading
 import pytest
 import torch
 
-from syncscope.simcuda.device import SimulatedDevice
+from syncscope.simcuda.simulation import SimulatedDevice
 
 TORCH_STREAM = torch.cuda.Stream
 

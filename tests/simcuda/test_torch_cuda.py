@@ -5,7 +5,7 @@ import math
 import pytest
 import torch
 
-from syncscope.simcuda.device import SimulatedDevice
+from syncscope.simcuda.simulation import SimulatedDevice
 
 pytestmark = pytest.mark.usefixtures("device")
 

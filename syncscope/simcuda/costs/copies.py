@@ -5,19 +5,10 @@ from __future__ import annotations
 import torch
 from torch import Tensor
 
-from syncscope.simcuda import device as devices
+from syncscope.simcuda import watch
+from syncscope.simcuda.charges import Charge
 from syncscope.simcuda.costs.layouts import is_dense, same_dense_layout
-from syncscope.simcuda.costs.table import (
-    Call,
-    Charge,
-    cost,
-    device_copy,
-    dtype_name,
-    fetch,
-    is_on,
-    read,
-    upload,
-)
+from syncscope.simcuda.costs.table import Call, cost, device_copy, dtype_name, fetch, is_on, read, upload
 from syncscope.simcuda.frames import tensors
 from syncscope.simcuda.placement import PLACEMENT
 
@@ -112,7 +103,7 @@ def where(call: Call) -> list[Charge]:
 
 
 def _is_the_users(one: Tensor) -> bool:
-    device = devices.active()
+    device = watch.active()
     if device is None or not device.frames:
         return True
     frame = device.frames[-1]

@@ -7,9 +7,10 @@ import math
 import torch
 from torch import Tensor
 
+from syncscope.simcuda.charges import Charge
 from syncscope.simcuda.costs.layouts import charged
-from syncscope.simcuda.costs.table import Call, Charge, cost, device_copy, fetch, read
-from syncscope.simcuda.listener import unheard
+from syncscope.simcuda.costs.table import Call, cost, device_copy, fetch, read
+from syncscope.simcuda.hearing import unheard
 
 _DEGREES = ((5.978858893805233e-04, 1), (5.116619363445086e-02, 3), (5.800524627688768e-01, 5))
 _DEGREES_DOUBLE = ((2.220446049250313e-16, 1), (2.580956802971767e-08, 1), (3.397168839976962e-04, 3),

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from torch import Tensor
 
+from syncscope.simcuda.charges import Charge
 from syncscope.simcuda.costs.copies import copied
 from syncscope.simcuda.costs.layouts import charged
-from syncscope.simcuda.costs.table import Call, Charge, cost, is_on, upload
+from syncscope.simcuda.costs.table import Call, cost, is_on, upload
 
 
 @cost(

@@ -7,10 +7,11 @@ from collections.abc import Iterator
 import torch
 from torch import Tensor
 
-from syncscope.simcuda import device as devices
-from syncscope.simcuda.costs.table import Call, Charge, cost, fetch, is_on, size_read, upload
+from syncscope.simcuda import watch
+from syncscope.simcuda.charges import Charge
+from syncscope.simcuda.costs.table import Call, cost, fetch, is_on, size_read, upload
 from syncscope.simcuda.frames import tensors
-from syncscope.simcuda.listener import unheard
+from syncscope.simcuda.hearing import unheard
 from syncscope.simcuda.placement import PLACEMENT
 
 _MASKS = (torch.bool, torch.uint8)
@@ -104,6 +105,8 @@ def _expanded(one: Tensor, sorts: bool = False) -> Iterator[Charge]:
     """The cost of one index before the kernel can take it; one that ``sorts`` takes no pinned memory."""
     masks = one.dtype in _MASKS
     if is_on(one):
+        if _was_built_on_a_gpu(one):
+            yield from _built(one)
         if masks:
             yield size_read(one)
     elif not _is_the_users(one):
@@ -114,6 +117,12 @@ def _expanded(one: Tensor, sorts: bool = False) -> Iterator[Charge]:
         charge = _uploaded(one, masks, sorts)
         if charge:
             yield charge
+
+
+def _was_built_on_a_gpu(one: Tensor) -> bool:
+    """Whether a real GPU holds what the Python binding made of a list."""
+    device = watch.active()
+    return device is not None and not device.simulated and not _is_the_users(one)
 
 
 def _uploaded(one: Tensor, masks: bool, sorts: bool) -> Charge | None:
@@ -128,14 +137,15 @@ def _uploaded(one: Tensor, masks: bool, sorts: bool) -> Charge | None:
 def _built(one: Tensor) -> Iterator[Charge]:
     """A list or array became a tensor on the device, inside the Python binding."""
     charge = upload(one)
-    PLACEMENT.put(one)
+    if not one.is_cuda:
+        PLACEMENT.put(one)
     if charge:
         yield charge
 
 
 def _is_the_users(one: Tensor) -> bool:
     """Whether the user gave ``one`` as a tensor: the Python binding makes tensors out of lists as well."""
-    device = devices.active()
+    device = watch.active()
     if device is None:
         return True
     frame = next((frame for frame in reversed(device.frames) if frame.func is not None), None)

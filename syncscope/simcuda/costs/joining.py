@@ -6,8 +6,9 @@ from collections.abc import Sequence
 
 from torch import Tensor
 
+from syncscope.simcuda.charges import Charge
 from syncscope.simcuda.costs.layouts import charged
-from syncscope.simcuda.costs.table import Call, Charge, cost, device_copy, upload
+from syncscope.simcuda.costs.table import Call, cost, device_copy, upload
 
 _KERNEL_DIMS = 4
 """Most dimensions that the joining kernel takes (cuda/Shape.cu, CAT_ARRAY_MAX_INPUT_DIMS)."""

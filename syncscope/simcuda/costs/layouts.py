@@ -5,7 +5,8 @@ from __future__ import annotations
 import torch
 from torch import Tensor
 
-from syncscope.simcuda.costs.table import Charge, device_copy
+from syncscope.simcuda.charges import Charge
+from syncscope.simcuda.costs.table import device_copy
 
 VERSION = tuple(int(part) for part in torch.__version__.split(".")[:2])
 """The running torch, as ``(2, 13)``: some costs differ between versions."""

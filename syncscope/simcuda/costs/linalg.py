@@ -11,8 +11,9 @@ from typing import Any
 import torch
 from torch import Tensor
 
+from syncscope.simcuda.charges import Charge
 from syncscope.simcuda.costs.layouts import VERSION, by_columns, charged, copy_to_columns
-from syncscope.simcuda.costs.table import Call, Charge, cost, device_copy, read
+from syncscope.simcuda.costs.table import Call, cost, device_copy, read
 
 _CHECK = "the host learns whether the factorisation failed"
 _ORDER = "the matrix is copied into column order: a memcpy where it is in that order already"

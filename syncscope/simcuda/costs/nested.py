@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from syncscope.simcuda.costs.table import Call, Charge, cost, read, size_read
+from syncscope.simcuda.charges import Charge
+from syncscope.simcuda.costs.table import Call, cost, read, size_read
 
 
 @cost(

@@ -5,8 +5,9 @@ from __future__ import annotations
 import torch
 from torch import Tensor
 
+from syncscope.simcuda.charges import Charge
 from syncscope.simcuda.costs.layouts import clone
-from syncscope.simcuda.costs.table import Call, Charge, cost
+from syncscope.simcuda.costs.table import Call, cost
 
 
 @cost(

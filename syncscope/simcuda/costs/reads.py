@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from syncscope.simcuda.costs.table import Call, Charge, cost, read
+from syncscope.simcuda.charges import Charge
+from syncscope.simcuda.costs.table import Call, cost, read
 
 
 @cost(

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from syncscope.simcuda.charges import Charge
 from syncscope.simcuda.costs.layouts import VERSION, clone
-from syncscope.simcuda.costs.table import Call, Charge, cost, device_copy, read
+from syncscope.simcuda.costs.table import Call, cost, device_copy, read
 
 
 @cost(

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from torch import Tensor
 
+from syncscope.simcuda.charges import Charge
 from syncscope.simcuda.costs.layouts import charged
 from syncscope.simcuda.costs.sorting import copies_of_a_sort
-from syncscope.simcuda.costs.table import Call, Charge, cost, device_copy, size_read, upload
+from syncscope.simcuda.costs.table import Call, cost, device_copy, size_read, upload
 
 
 @cost(
@@ -41,7 +42,7 @@ def _sorting(elements: Tensor, tests: Tensor, unique: bool) -> list[Charge]:
 def _joined(elements: Tensor, tests: Tensor, unique: bool) -> Tensor:
     import torch
 
-    from syncscope.simcuda.listener import unheard
+    from syncscope.simcuda.hearing import unheard
 
     with unheard():
         parts = [elements.detach().reshape(-1), tests.detach().reshape(-1)]

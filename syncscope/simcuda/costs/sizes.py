@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from syncscope.simcuda.costs.table import Call, Charge, cost, free, size_read
+from syncscope.simcuda.charges import Charge
+from syncscope.simcuda.costs.table import Call, cost, free, size_read
 
 
 @cost(

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from torch import Tensor
 
-from syncscope.simcuda.costs.table import Call, Charge, cost, device_copy
+from syncscope.simcuda.charges import Charge
+from syncscope.simcuda.costs.table import Call, cost, device_copy
 
 SMALL_SORT = 4096
 """Longest slice that is sorted in place, in shared memory (cuda/Sort.cpp, should_use_small_sort)."""

@@ -5,8 +5,9 @@ from __future__ import annotations
 import torch
 from torch import Tensor
 
+from syncscope.simcuda.charges import Charge
 from syncscope.simcuda.costs.layouts import charged, clone
-from syncscope.simcuda.costs.table import Call, Charge, cost, device_copy, size_read
+from syncscope.simcuda.costs.table import Call, cost, device_copy, size_read
 
 _WAITS_OF_COALESCING = 5
 _COALESCES = (

@@ -5,10 +5,11 @@ from __future__ import annotations
 import torch
 from torch import Tensor
 
+from syncscope.simcuda.charges import Charge
 from syncscope.simcuda.costs.layouts import charged
 from syncscope.simcuda.costs.sparse import coalescing
-from syncscope.simcuda.costs.table import Call, Charge, cost, device_copy, dtype_name, size_read
-from syncscope.simcuda.listener import unheard
+from syncscope.simcuda.costs.table import Call, cost, device_copy, dtype_name, size_read
+from syncscope.simcuda.hearing import unheard
 
 
 @cost(

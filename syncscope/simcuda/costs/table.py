@@ -11,27 +11,9 @@ from typing import Any
 
 from torch import Tensor
 
-from syncscope.events import Kind
+from syncscope.simcuda.charges import Charge
 from syncscope.simcuda.operators import Operator
 from syncscope.simcuda.placement import PLACEMENT
-
-
-@dataclass(frozen=True)
-class Charge:
-    """One thing that an operator did at the border between host and device.
-
-    ``dtoh``, ``htod``, ``dtod`` are memcpys, ``waits`` are explicit waits of the host; ``shape`` and
-    ``dtype`` are those of the value moved. ``note`` adds to the entry's reason what only this call shows.
-    """
-
-    kind: Kind
-    dtoh: int = 0
-    htod: int = 0
-    dtod: int = 0
-    waits: int = 0
-    shape: tuple[int, ...] = ()
-    dtype: str = ""
-    note: str = ""
 
 
 @dataclass(frozen=True)

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from torch import Tensor
 
+from syncscope.simcuda.charges import Charge
 from syncscope.simcuda.costs.layouts import clone
 from syncscope.simcuda.costs.sorting import copies_of_a_sort
-from syncscope.simcuda.costs.table import Call, Charge, cost, device_copy, dtype_name
+from syncscope.simcuda.costs.table import Call, cost, device_copy, dtype_name
 
 
 @cost(

@@ -12,7 +12,7 @@ import torch
 
 from syncscope.events import count
 from syncscope.observe import kineto
-from syncscope.simcuda.device import SimulatedDevice
+from syncscope.simcuda.simulation import SimulatedDevice
 
 DATA = Path(__file__).parents[2] / "data" / "conformance"
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import torch
 
-from syncscope.simcuda import bodies
+from syncscope.simcuda.face import bodies
 from syncscope.simcuda.placement import PLACEMENT
 
 TOTAL_BYTES = 80 * 2**30

@@ -6,6 +6,7 @@ would see plain CPU tensors; the thread of a DataLoader that pins memory would s
 
 from __future__ import annotations
 
+import functools
 import sys
 from collections.abc import Callable
 from typing import Any
@@ -14,17 +15,16 @@ import torch
 from torch.autograd.graph import saved_tensors_hooks
 from torch.utils.data._utils import pin_memory
 
-from syncscope.simcuda import device as devices
-from syncscope.simcuda import watched
+from syncscope.simcuda import watch, watched
 
 Own = Callable[..., Any]
 
 
-def show() -> watched.Undo:
+def show(device: type[watch.Watch]) -> watched.Undo:
     """Let such functions see the device, if they were given by a thread that it watches."""
     undo = [
         watched.method(saved_tensors_hooks, "__enter__", enter_hooks),
-        watched.module(pin_memory, {"_pin_memory_loop": pin_loop}),
+        watched.module(pin_memory, {"_pin_memory_loop": functools.partial(pin_loop, device)}),
         watched.method(torch, "compile", compile_),
     ]
     compiled = sys.modules.get("torch._dynamo.eval_frame")
@@ -36,9 +36,9 @@ def show() -> watched.Undo:
 _torch_pin_loop = pin_memory._pin_memory_loop
 
 
-def pin_loop(*args: Any) -> None:
+def pin_loop(device: type[watch.Watch], *args: Any) -> None:
     """The thread of a DataLoader that pins memory: it touches nothing but host memory, so nothing is told."""
-    with devices.SimulatedDevice(lambda event: None):
+    with device(lambda event: None):
         _torch_pin_loop(*args)
 
 
@@ -58,7 +58,7 @@ def no_callback(own: Own, callback: Any) -> Any:
 
 
 def _note_eager() -> None:
-    device = devices.active()
+    device = watch.active()
     if device is not None:
         device.note("torch.compile was ignored: the counts are those of the eager code")
 
@@ -72,7 +72,7 @@ def _seeing(function: Callable[..., Any]) -> Callable[..., Any]:
     """``function`` with the device in sight, wherever it is called from in its thread."""
 
     def called(*args: Any) -> Any:
-        device = devices.active()
+        device = watch.active()
         if device is None or device.is_in_sight():
             return function(*args)
         with device.in_sight():

@@ -8,10 +8,10 @@ import torch
 from torch import Tensor
 from torch.nn import Parameter
 
-from syncscope.simcuda import device as devices
+from syncscope.simcuda import watch
 from syncscope.simcuda.costs import table
 from syncscope.simcuda.frames import Frame
-from syncscope.simcuda.listener import unheard
+from syncscope.simcuda.hearing import unheard
 from syncscope.simcuda.placement import PLACEMENT
 
 _WHY = "the gradient of a 0-dim host tensor is made on the device, and fetched (engine.cpp, validate_outputs)"
@@ -51,7 +51,7 @@ class _Fetching(torch.autograd.Function):
             return gradient
         with unheard():
             fetched = gradient.clone()
-        device = devices.active()
+        device = watch.active()
         charge = table.fetch(gradient)
         if device is not None and charge is not None:
             device.charge([charge], op="aten::_to_copy", why=_WHY)

@@ -8,12 +8,13 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor
 
+from syncscope.simcuda.charges import Charge
 from syncscope.simcuda.costs import table
-from syncscope.simcuda.face import Spoken
-from syncscope.simcuda.listener import unheard
+from syncscope.simcuda.face.spellings import spelling
+from syncscope.simcuda.face.spoken import Spoken
+from syncscope.simcuda.hearing import unheard
 from syncscope.simcuda.placement import PLACEMENT
 from syncscope.simcuda.places import means_cuda
-from syncscope.simcuda.spellings import spelling
 
 
 @spelling(F.one_hot)
@@ -59,14 +60,14 @@ def ctc_loss(spoken: Spoken) -> Any:
     return spoken.run(**words)
 
 
-def _of_ctc(words: dict[str, Any], lengths: list[Any]) -> list[table.Charge]:
+def _of_ctc(words: dict[str, Any], lengths: list[Any]) -> list[Charge]:
     """The targets each time that a kernel is chosen; lengths; and for a mean the lengths again."""
     targets = words["targets"]
     of_tensors = any(isinstance(one, Tensor) for one in lengths)
     charges = [table.fetch(one) for one in lengths if table.is_on(one)]
     charges += [table.fetch(targets)] * (1 + of_tensors) if table.is_on(targets) else [table.upload(targets)]
     if words.get("reduction", 1) == 1:
-        charges.append(table.Charge("upload", htod=1, waits=1, dtype="int64", note="lengths, for the mean"))
+        charges.append(Charge("upload", htod=1, waits=1, dtype="int64", note="lengths, for the mean"))
     return [charge for charge in charges if charge is not None]
 
 
@@ -127,9 +128,9 @@ def _on_device(spoken: Spoken, data: Any) -> Tensor:
     return tensor
 
 
-def _bounds(indices: Tensor) -> table.Charge:
+def _bounds(indices: Tensor) -> Charge:
     name = table.dtype_name(indices)
-    return table.Charge("vector_read", dtoh=1, waits=1, shape=(indices.shape[0],), dtype=name)
+    return Charge("vector_read", dtoh=1, waits=1, shape=(indices.shape[0],), dtype=name)
 
 
 def _checks_invariants() -> bool:

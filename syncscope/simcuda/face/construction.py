@@ -7,42 +7,49 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from syncscope.simcuda import device as devices
+from syncscope.simcuda import watch
 from syncscope.simcuda.costs import table
-from syncscope.simcuda.face import Spoken
+from syncscope.simcuda.face.spellings import spelling
+from syncscope.simcuda.face.spoken import Spoken
+from syncscope.simcuda.face.transfers import Move, moved
 from syncscope.simcuda.frames import tensors
-from syncscope.simcuda.listener import unheard
+from syncscope.simcuda.hearing import unheard
 from syncscope.simcuda.placement import PLACEMENT
 from syncscope.simcuda.places import means_cuda
-from syncscope.simcuda.spellings import spelling
-from syncscope.simcuda.transfers import Move, moved
 
 _READ = "a Python list is built from device tensors: each is read with item() (tensor_new.cpp)"
 _UPLOAD = "the data is gathered in pageable host memory and copied to the device (tensor_new.cpp)"
 
 
+BUILDERS = (torch.tensor, torch.as_tensor, torch.asarray, Tensor.new_tensor)
+"""What builds a tensor out of Python data, in C++ that no listener at the dispatcher hears."""
+
+
 @spelling(torch.tensor)
 def tensor(spoken: Spoken) -> Any:
     """``torch.tensor(data, device=...)``."""
-    (data,), words = spoken.args[:1], spoken.kwargs
-    if isinstance(data, Tensor):
-        return _copied(spoken, data)
-    return _built(spoken, default=False, requires_grad=words.get("requires_grad", False))
+    (data,) = spoken.args[:1] or (spoken.kwargs["data"],)
+    return _copied(spoken, data) if isinstance(data, Tensor) else built(spoken)
 
 
 @spelling(Tensor.new_tensor)
 def new_tensor(spoken: Spoken) -> Any:
     """``t.new_tensor(data)``: on ``t``'s device where none is named."""
     like, data = spoken.args[0], spoken.args[1] if len(spoken.args) > 1 else spoken.kwargs["data"]
-    if isinstance(data, Tensor):
-        return _copied(spoken, data, like)
-    return _built(spoken, default=PLACEMENT.is_on(like))
+    return _copied(spoken, data, like) if isinstance(data, Tensor) else built(spoken)
 
 
 @spelling(Tensor.new)
 def new(spoken: Spoken) -> Any:
-    """``t.new([1., 2.])``, the old form."""
-    return _built(spoken, default=PLACEMENT.is_on(spoken.args[0]))
+    """``t.new([1., 2.])``, the old form: data is uploaded; a size, or parts that are tensors, are not."""
+    like, *given = spoken.args
+    if len(given) == 1 and not isinstance(given[0], (int, torch.Size, Tensor)):
+        return built(spoken)
+    with unheard():
+        made = spoken.func(like, *given, **spoken.kwargs)
+    if PLACEMENT.is_on(like):
+        PLACEMENT.put(made)
+    return made
 
 
 @spelling(torch.as_tensor, torch.asarray)
@@ -51,7 +58,7 @@ def as_tensor(spoken: Spoken) -> Any:
     words = dict(zip(("data", "dtype", "device"), spoken.args, strict=False)) | spoken.kwargs
     data = words.get("data", words.get("obj"))
     if not isinstance(data, Tensor):
-        return _built(spoken, default=False)
+        return built(spoken)
     target = _target(words.get("device"), PLACEMENT.is_on(data))
     copies = bool(words.get("copy"))
     if target == PLACEMENT.is_on(data):
@@ -63,31 +70,40 @@ def _target(device: Any, default: bool) -> bool:
     return default if device is None else bool(means_cuda(device))
 
 
-def _built(spoken: Spoken, default: bool, requires_grad: bool = False) -> Any:
-    """Build on the CPU from data in Python; charge the reads of tensors in it, then the upload."""
-    read = [t for t in tensors(spoken.args[-1:], {}) if PLACEMENT.is_on(t)] if spoken.args else []
-    pinned = bool(spoken.kwargs.get("pin_memory"))
+def built(spoken: Spoken) -> Any:
+    """Build a tensor from data in Python; charge the reads of tensors in it, then the upload."""
+    *like, data = (
+        spoken.args[:2] if spoken.func in (Tensor.new_tensor, Tensor.new) else spoken.args[:1] or (None,)
+    )
+    data = spoken.kwargs.get("data", spoken.kwargs.get("obj", data))
+    read = [t for t in tensors((data,), {}) if t is not data and PLACEMENT.is_on(t)]
+    on_device = _target(spoken.kwargs.get("device"), bool(like) and PLACEMENT.is_on(like[0]))
+    made = (
+        _built_on_cpu(spoken, data, on_device)
+        if spoken.device.simulated
+        else spoken.func(*spoken.args, **spoken.kwargs)
+    )
+    spoken.device.charge([table.read(t) for t in read], op="aten::_local_scalar_dense", why=_READ)
+    charge = table.upload(made) if on_device and not isinstance(data, Tensor) else None
+    spoken.device.charge([charge] if charge else [], op="aten::_to_copy", why=_UPLOAD)
+    return made
+
+
+def _built_on_cpu(spoken: Spoken, data: Any, on_device: bool) -> Tensor:
+    """The tensor that the CPU builds, placed where it was asked for."""
     words = {k: v for k, v in spoken.kwargs.items() if k not in ("device", "pin_memory")}
     if spoken.func is not Tensor.new:
         words["device"] = "cpu"
-    on_device = _target(spoken.kwargs.get("device"), default)
     with unheard():
-        result = spoken.func(*spoken.args, **words)
-    spoken.device.charge([table.read(t) for t in read], op="aten::_local_scalar_dense", why=_READ)
-    if on_device:
+        made: Tensor = spoken.func(*spoken.args, **words)
         # The CPU may share the data's memory (NumPy's); a device never does.
-        result = result if type(spoken.args[0]) in (list, tuple) else _owned(result)
-        charge = table.upload(result)
-        spoken.device.charge([charge] if charge else [], op="aten::_to_copy", why=_UPLOAD)
-        PLACEMENT.put(result)
-    elif pinned:
-        PLACEMENT.pin(result)
-    return result
-
-
-def _owned(result: Tensor) -> Tensor:
-    with unheard():
-        return result.detach().clone().requires_grad_(result.requires_grad)
+        if on_device and type(data) not in (list, tuple):
+            made = made.detach().clone().requires_grad_(made.requires_grad)
+    if on_device:
+        PLACEMENT.put(made)
+    elif spoken.kwargs.get("pin_memory"):
+        PLACEMENT.pin(made)
+    return made
 
 
 def _copied(spoken: Spoken, data: Tensor, like: Tensor | None = None) -> Any:
@@ -114,7 +130,7 @@ class _TensorType(type):
         with unheard():
             made = getattr(torch, cls.__name__)(*args)
         PLACEMENT.put(made)
-        device = devices.active()
+        device = watch.active()
         charge = table.upload(made) if args and not isinstance(args[0], int) else None
         if device is not None and charge is not None:
             device.charge([charge], op="aten::_to_copy", why=_UPLOAD, spelling=f"torch.cuda.{cls.__name__}")

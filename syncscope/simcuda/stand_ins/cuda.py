@@ -10,35 +10,34 @@ from typing import Any
 
 import torch
 
-from syncscope.simcuda import (
+from syncscope.simcuda import watch, watched
+from syncscope.simcuda.face import generators, sharing
+from syncscope.simcuda.face.construction import tensor_type
+from syncscope.simcuda.places import means_cuda
+from syncscope.simcuda.stand_ins import (
     accelerator,
     autocast,
     defaults,
-    generators,
     grouping,
     memory,
     parallel,
     recall,
-    sharing,
     storages,
     streams,
-    watched,
 )
-from syncscope.simcuda import device as devices
-from syncscope.simcuda.construction import tensor_type
-from syncscope.simcuda.places import means_cuda
+from syncscope.simcuda.watch import Watch
 
 _lock = threading.Lock()
 _shown = 0
 _undo: list[Callable[[], Any]] = []
 
 
-def show() -> Callable[[], None]:
-    """Let torch answer for simulated devices; the function returned takes one showing back."""
+def show(device: type[Watch]) -> Callable[[], None]:
+    """Let torch answer for simulated devices, of class ``device``; the result takes one showing back."""
     global _shown
     with _lock:
         if _shown == 0:
-            _change()
+            _change(device)
         _shown += 1
     return _hide
 
@@ -51,14 +50,15 @@ def _hide() -> None:
             _change_back()
 
 
-def _change() -> None:
+def _change(device: type[Watch]) -> None:
     """Make every change; should one fail, or be broken off, none is left."""
     try:
         for module, answers in _modules():
             _undo.append(watched.module(module, answers))
         _undo.append(watched.attribute(torch, "Generator", _GENERATOR))
-        for part in (defaults, parallel, streams, storages, sharing, recall, autocast, grouping):
+        for part in (defaults, parallel, streams, storages, sharing, autocast, grouping):
             _undo.append(part.show())
+        _undo.append(recall.show(device))
     except BaseException:
         _change_back()
         raise
@@ -132,7 +132,7 @@ def _properties(device: Any = None) -> SimpleNamespace:
 
 def set_sync_debug_mode(debug_mode: int | str) -> None:
     """``torch.cuda.set_sync_debug_mode(mode)`` neither warns nor raises: every wait is recorded anyway."""
-    device = devices.active()
+    device = watch.active()
     if device is not None:
         device.note("torch.cuda.set_sync_debug_mode was ignored: every wait is recorded anyway")
 

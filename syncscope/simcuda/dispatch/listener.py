@@ -8,63 +8,27 @@ It lies below autograd, so what is heard are the operators that reach a backend.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from functools import cache
 from typing import Any
 
 import torch
 from torch import Tensor
 
-from syncscope.simcuda import detours, jagged, mixing
-from syncscope.simcuda import device as devices
+from syncscope.simcuda import hearing, watch
+from syncscope.simcuda.charges import Charge
 from syncscope.simcuda.costs import table
+from syncscope.simcuda.dispatch import detours, mixing
 from syncscope.simcuda.frames import Frame, tensors
+from syncscope.simcuda.hearing import KEY, Keys, excluded, included
 from syncscope.simcuda.operators import Operator, moves_no_bytes, operator, with_numbers
 from syncscope.simcuda.placement import PLACEMENT
-
-_KEY = torch._C._dispatch_key_parse("Fake")
-_included = torch._C._dispatch_tls_local_include_set
-_excluded = torch._C._dispatch_tls_local_exclude_set
-_Keys = torch._C._ForceDispatchKeyGuard
 
 
 def listen() -> Callable[[], None]:
     """Hear this thread's ATen calls from now on; the function returned ends it."""
     _register()
-    guard = _Keys(_included().add(_KEY), _excluded())
-    guard.__enter__()
-    hide = jagged.show(_facing)
-
-    def end() -> None:
-        hide()
-        guard.__exit__(None, None, None)
-
-    return end
-
-
-@contextmanager
-def unheard() -> Iterator[None]:
-    """Run some code for its values alone: none of its ATen calls is heard."""
-    with _Keys(_included().remove(_KEY), _excluded()):
-        yield
-
-
-@contextmanager
-def _facing(device: devices.SimulatedDevice) -> Iterator[None]:
-    """Let the face see what Python code below the dispatcher calls; it is off while it handles a call."""
-    from syncscope.simcuda.face import Face
-
-    stack = (torch._C._get_function_stack_at(i) for i in range(torch._C._len_torch_function_stack()))
-    if any(isinstance(mode, Face) for mode in stack):
-        yield
-        return
-    torch._C._push_on_torch_function_stack(Face(device))
-    try:
-        with torch._C._EnableTorchFunction():
-            yield
-    finally:
-        torch._C._pop_torch_function_stack()
+    return hearing.begin()
 
 
 @cache
@@ -87,9 +51,9 @@ def _is_plain_view(name: str) -> bool:
 
 def _hear(keys: torch.DispatchKeySet, func: torch._ops.OpOverload, *args: Any, **kwargs: Any) -> Any:
     """The fallback: find out what the call costs, run it on the CPU, place what it made."""
-    device = devices.active()
+    device = watch.active()
     if device is None:
-        return func.redispatch(keys.remove(_KEY), *args, **kwargs)
+        return func.redispatch(keys.remove(KEY), *args, **kwargs)
     hearing = _Hearing(device, keys, func, operator(func), args, kwargs)
     if not torch._C._len_torch_function_stack():
         return hearing.run()
@@ -102,7 +66,7 @@ class _Hearing:
 
     def __init__(
         self,
-        device: devices.SimulatedDevice,
+        device: watch.Watch,
         keys: torch.DispatchKeySet,
         func: torch._ops.OpOverload,
         op: Operator,
@@ -133,7 +97,7 @@ class _Hearing:
 
     def _answered_by_subclass(self) -> Any:
         """A tensor subclass says in Python what the call means: that is heard, and spoken to the face."""
-        with _facing(self.device):
+        with self.device.kept_in_sight():
             return self._redispatched()
 
     def _decomposed(self) -> Any:
@@ -144,7 +108,7 @@ class _Hearing:
     def _quietly(self) -> Any:
         """Run the operator; what its CPU kernel calls is no business of CUDA's."""
         self.device.kernels.add(self.op.name)
-        with _Keys(_included().remove(_KEY), _excluded()):  # unheard(), without its cost on every call
+        with Keys(included().remove(KEY), excluded()):  # unheard(), without its cost on every call
             if self._has_numbers_as_tensors():
                 return with_numbers(self.func)(*self.args, **self.kwargs)
             return self._redispatched()
@@ -152,9 +116,9 @@ class _Hearing:
     def _redispatched(self) -> Any:
         """Run the kernel; should it call Python, then with the function modes that are on."""
         if not torch._C._len_torch_function_stack():
-            return self.func.redispatch(self.keys.remove(_KEY), *self.args, **self.kwargs)
+            return self.func.redispatch(self.keys.remove(KEY), *self.args, **self.kwargs)
         with torch._C._EnableTorchFunction():
-            return self.func.redispatch(self.keys.remove(_KEY), *self.args, **self.kwargs)
+            return self.func.redispatch(self.keys.remove(KEY), *self.args, **self.kwargs)
 
     def _has_numbers_as_tensors(self) -> bool:
         """Whether a number stands where the schema has a tensor: a redispatch from Python takes none."""
@@ -190,7 +154,7 @@ class _Hearing:
 
     def _run(self, entry: table.Entry | None) -> Any:
         if entry is not None and entry.stand_in is not None and self.device.simulated:
-            with _Keys(_included().remove(_KEY), _excluded()):
+            with Keys(included().remove(KEY), excluded()):
                 return entry.stand_in(table.Call(self.op, self.args, self.kwargs), self.func)
         return self._entered() if self._is_made_of_others(entry) else self._quietly()
 
@@ -199,16 +163,16 @@ class _Hearing:
         made_of_others = self.op.explicit if entry is None else entry.enters
         return made_of_others and not self._has_numbers_as_tensors()
 
-    def _charges_before(self, entry: table.Entry | None) -> tuple[table.Charge, ...]:
+    def _charges_before(self, entry: table.Entry | None) -> tuple[Charge, ...]:
         """The charges that the arguments alone decide, taken before the operator changes them."""
         if entry is None:
-            return (table.Charge("unknown"),) if self._is_unknown() else ()
+            return (Charge("unknown"),) if self._is_unknown() else ()
         return () if entry.after else entry.charges(table.Call(self.op, self.args, self.kwargs))
 
     def _is_unknown(self) -> bool:
         return self.op.custom or (self.op.value_decides and not self.op.explicit)
 
-    def _report(self, entry: table.Entry | None, charges: tuple[table.Charge, ...]) -> None:
+    def _report(self, entry: table.Entry | None, charges: tuple[Charge, ...]) -> None:
         name = self.op.full_name
         if charges and self.device.simulated and detours.only_on_cpu(self.op.name, self.device.frames):
             charges = ()

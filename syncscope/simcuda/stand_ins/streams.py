@@ -10,9 +10,8 @@ from typing import Any
 
 import torch
 
-from syncscope.simcuda import device as devices
-from syncscope.simcuda import watched
-from syncscope.simcuda.costs.table import Charge
+from syncscope.simcuda import watch, watched
+from syncscope.simcuda.charges import Charge
 from syncscope.simcuda.places import CUDA, means_cuda
 
 _WAIT = Charge("wait", waits=1)
@@ -23,7 +22,7 @@ _ids = itertools.count(1)
 
 def wait(spelling: str, why: str) -> None:
     """The host waits for the device: record it."""
-    device = devices.active()
+    device = watch.active()
     if device is not None:
         device.charge([_WAIT], why=why, spelling=spelling)
 

@@ -7,10 +7,9 @@ from typing import Any
 
 import torch
 
-from syncscope.simcuda import device as devices
-from syncscope.simcuda import watched
-from syncscope.simcuda.costs.table import Charge
-from syncscope.simcuda.listener import unheard
+from syncscope.simcuda import watch, watched
+from syncscope.simcuda.charges import Charge
+from syncscope.simcuda.hearing import unheard
 from syncscope.simcuda.placement import PLACEMENT
 from syncscope.simcuda.places import CUDA, means_cuda
 
@@ -38,7 +37,7 @@ def _device_property() -> property:
     own: Any = torch._C.StorageBase.__dict__["device"]
 
     def device(self: Storage) -> torch.device:
-        watched_one = devices.active() is not None and PLACEMENT.is_storage_on(self)
+        watched_one = watch.active() is not None and PLACEMENT.is_storage_on(self)
         return CUDA if watched_one else own.__get__(self)
 
     return property(device)
@@ -109,7 +108,7 @@ def set_from_file(own: Own, self: Storage, *args: Any) -> Any:
 
 
 def _charge(charge: Charge | None, why: str, spelling: str) -> None:
-    device = devices.active()
+    device = watch.active()
     if device is not None and charge is not None:
         device.charge([charge], why=why, spelling=spelling)
 

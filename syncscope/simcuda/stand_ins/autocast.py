@@ -15,8 +15,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from syncscope.simcuda import device as devices
-from syncscope.simcuda import watched
+from syncscope.simcuda import watch, watched
 from syncscope.simcuda.frames import tensors
 from syncscope.simcuda.placement import PLACEMENT
 
@@ -106,7 +105,7 @@ def _overload(name: str) -> torch._ops.OpOverload:
 def _casting(func: torch._ops.OpOverload, wanted: Wanted) -> Callable[..., Any]:
     def call(keys: Any, *args: Any, **kwargs: Any) -> Any:
         below = keys.remove(_KEY)
-        if devices.active() is None or not torch.is_autocast_enabled("cuda"):
+        if watch.active() is None or not torch.is_autocast_enabled("cuda"):
             return func.redispatch(below, *args, **kwargs)
         with torch._C._ExcludeDispatchKeyGuard(torch._C.DispatchKeySet(_KEY)):
             dtype = wanted(list(_eligible(args, kwargs)), kwargs)

@@ -9,13 +9,14 @@ import torch
 from torch import Tensor
 from torch.autograd import forward_ad
 
-from syncscope.simcuda import device as devices
+from syncscope.simcuda import watch
+from syncscope.simcuda.charges import Charge
 from syncscope.simcuda.costs import table
-from syncscope.simcuda.face import Spoken
-from syncscope.simcuda.listener import unheard
+from syncscope.simcuda.face.spellings import spelling
+from syncscope.simcuda.face.spoken import Spoken
+from syncscope.simcuda.hearing import unheard
 from syncscope.simcuda.placement import PLACEMENT, is_wrapper, parts
 from syncscope.simcuda.places import means_cuda
-from syncscope.simcuda.spellings import spelling
 
 _READS = (
     "the host obtains the values, and waits for all that was launched before (TensorConversions.cpp, Copy.cu)"
@@ -70,7 +71,7 @@ def _crossed(tensor: Tensor, move: Move) -> Tensor:
             copy=True,
             memory_format=move.memory_format or torch.preserve_format,
         )
-    device = devices.active()
+    device = watch.active()
     if device is not None:
         device.charge(_charges(tensor, move), op="aten::_to_copy", why=_UPLOADS if move.cuda else _READS)
     if move.cuda:
@@ -89,14 +90,14 @@ def _crossed_in_parts(tensor: Any, move: Move) -> Tensor:
     return type(tensor).__tensor_unflatten__(inner, context, size, stride)  # type: ignore[no-any-return]
 
 
-def _charges(tensor: Tensor, move: Move) -> list[table.Charge]:
+def _charges(tensor: Tensor, move: Move) -> list[Charge]:
     """One copy for each plain tensor that ``tensor`` is made of: a sparse one has several."""
     with torch._C.DisableTorchFunctionSubclass():  # a subclass is not to hear of it
         charges = [_charge(part, move) for part in parts(tensor)]
     return [charge for charge in charges if charge is not None]
 
 
-def _charge(tensor: Tensor, move: Move) -> table.Charge | None:
+def _charge(tensor: Tensor, move: Move) -> Charge | None:
     waits = not move.non_blocking
     if not move.cuda:
         return table.fetch(tensor, waits)

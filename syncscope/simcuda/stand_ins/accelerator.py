@@ -7,8 +7,8 @@ from typing import Any
 
 import torch
 
-from syncscope.simcuda import memory, streams
 from syncscope.simcuda.places import means_cuda
+from syncscope.simcuda.stand_ins import memory, streams
 
 
 def synchronize(device: Any = None, /) -> None:

@@ -5,10 +5,10 @@ from __future__ import annotations
 import torch
 from torch import Tensor
 
-from syncscope.simcuda.face import Spoken
+from syncscope.simcuda.face.spellings import spelling
+from syncscope.simcuda.face.spoken import Spoken
 from syncscope.simcuda.placement import PLACEMENT
 from syncscope.simcuda.places import CUDA
-from syncscope.simcuda.spellings import spelling
 
 
 @spelling(Tensor.device.__get__)

@@ -1,8 +1,9 @@
-"""The simulated CUDA device: what one thread sees of it while it is active."""
+"""A watch over one thread: what it is doing in torch, and the record of what that costs."""
 
 from __future__ import annotations
 
 import threading
+from abc import ABC, abstractmethod
 from collections import Counter
 from collections.abc import Callable, Collection, Iterator
 from contextlib import contextmanager
@@ -10,44 +11,46 @@ from types import TracebackType
 from typing import Any
 
 import torch
+from torch.overrides import TorchFunctionMode
 from typing_extensions import Self
 
 from syncscope import sites
 from syncscope.events import Event
 from syncscope.simcuda import modes
-from syncscope.simcuda.costs.table import Charge
+from syncscope.simcuda.charges import Charge
 from syncscope.simcuda.frames import Frame
 
 Sink = Callable[[Event], None]
 
 
 class _Here(threading.local):
-    """The device that is active in this thread."""
+    """The watch over this thread."""
 
-    device: SimulatedDevice | None = None
+    watch: Watch | None = None
 
 
 _here = _Here()
 
 
-def active() -> SimulatedDevice | None:
-    """The simulated device that watches this thread, if one does."""
-    return _here.device
+def active() -> Watch | None:
+    """The watch over this thread, if there is one."""
+    return _here.watch
 
 
-class SimulatedDevice:
-    """A context in which ``cuda`` means the simulated device, for the thread that enters it.
+class Watch(ABC):
+    """A context in which every event of the thread that enters it goes to ``sink``.
 
-    Every event goes to ``sink``. ``families`` maps an ATen operator's name to the family that its launches
-    are counted under. ``operators`` counts every ATen call that was seen, by name and on whichever device:
-    what torch.profiler counts as well. ``kernels`` names those that were run as they are on the CPU: what
-    their kernels call was not heard.
+    ``families`` maps an ATen operator's name to the family that its launches are counted under. ``operators``
+    counts every ATen call that was heard, by name and on whichever device: what torch.profiler counts as
+    well. ``kernels`` names those that were run as they are on the CPU: what their kernels call was not heard.
+    ``notes`` say what was not done as on a GPU.
 
-    On every way out the thread's modes are those it came in with, and ``torch.cuda`` is as it was.
-    A device may stand inside of another in the same thread: its events are the other's too.
+    On every way out the thread's modes are those it came in with, and torch is as it was. A watch may stand
+    inside of another in the same thread: its events are the other's too.
     """
 
-    simulated = True
+    simulated: bool
+    """Whether tensors are placed on a device that isn't there."""
 
     def __init__(self, sink: Sink, families: dict[str, str] | None = None, stack_depth: int = 1) -> None:
         """Prepare; nothing is changed before the context is entered."""
@@ -59,21 +62,26 @@ class SimulatedDevice:
         self.notes: list[str] = []
         self.kernels: set[str] = set()
         self._undo: list[Callable[[], Any]] = []
-        self._outer: SimulatedDevice | None = None
+        self._outer: Watch | None = None
+
+    @abstractmethod
+    def _function_mode(self) -> TorchFunctionMode:
+        """What calls from Python pass through."""
+
+    @abstractmethod
+    def _changes(self) -> Iterator[Callable[[], Any]]:
+        """Make each change that is needed while the watch is on, and yield what takes it back."""
 
     def __enter__(self) -> Self:
-        """Become the active device of this thread."""
-        from syncscope.simcuda import cuda, face, listener
-
-        self._outer = _here.device
+        """Watch this thread from now on."""
+        self._outer = _here.watch
         self.families = {**(self._outer.families if self._outer else {}), **self._counted}
         self._modes = modes.current()
-        self._face = face.Face(self)
+        self._mode = self._function_mode()
         try:
-            self._undo.append(cuda.show())
-            self._undo.append(listener.listen())
-            _here.device = self
-            torch._C._push_on_torch_function_stack(self._face)
+            self._undo.extend(self._changes())
+            _here.watch = self
+            torch._C._push_on_torch_function_stack(self._mode)
         except BaseException:  # an interrupt may come in between
             self._leave()
             raise
@@ -92,7 +100,7 @@ class SimulatedDevice:
             self._outer.kernels.update(self.kernels)
 
     def _leave(self) -> None:
-        _here.device = self._outer
+        _here.watch = self._outer
         modes.restore(self._modes)
         while self._undo:
             self._undo.pop()()
@@ -100,12 +108,21 @@ class SimulatedDevice:
 
     def is_in_sight(self) -> bool:
         """Whether calls from Python pass the device: not while it is answering one."""
-        return any(mode is self._face for mode in modes.current().function)
+        return any(mode is self._mode for mode in modes.current().function)
+
+    @contextmanager
+    def kept_in_sight(self) -> Iterator[None]:
+        """Let calls from Python code below the dispatcher pass the watch as well."""
+        if self.is_in_sight():
+            yield
+            return
+        with self.in_sight(), torch._C._EnableTorchFunction():
+            yield
 
     @contextmanager
     def in_sight(self) -> Iterator[None]:
         """Let calls from Python pass the device, in the middle of one that it is answering."""
-        torch._C._push_on_torch_function_stack(self._face)
+        torch._C._push_on_torch_function_stack(self._mode)
         try:
             yield
         finally:
@@ -149,7 +166,7 @@ class SimulatedDevice:
             self._outer.note(text)
 
     def launched(self, op: str, family: str) -> None:
-        """Record a launch of a counted operator family, where it is counted: here, or by the outer device."""
+        """Record a launch of a counted operator family, where it is counted: here, or by the outer watch."""
         if family in self._counted.values():
             event = Event(kind="launch", api=self._api() or op, op=op, family=family, site=sites.here())
             self.sink(event)
@@ -157,7 +174,7 @@ class SimulatedDevice:
             self._outer.launched(op, family)
 
     def _tell(self, event: Event) -> None:
-        """Hand an event on; a device that this one stands inside of hears of it too."""
+        """Hand an event on; a watch that this one stands inside of hears of it too."""
         self.sink(event)
         if self._outer is not None:
             self._outer._tell(event)

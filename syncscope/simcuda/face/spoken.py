@@ -1,28 +1,20 @@
-"""The Python face of the simulated device: every call of a torch function from Python passes here."""
+"""One call of a torch function from Python, and the ways to answer it."""
 
 from __future__ import annotations
 
-import sys
-from collections.abc import Callable, Iterable, Mapping
-from types import FrameType
+from collections.abc import Callable
 from typing import Any
 
 import torch
-import torch.utils._device
-from torch.overrides import TorchFunctionMode, handle_torch_function
-from torch.utils._device import _device_constructors
 
-from syncscope.simcuda import bodies, generators, gradients
-from syncscope.simcuda import device as devices
-from syncscope.simcuda.device import SimulatedDevice
+from syncscope.simcuda.face import bodies, generators, gradients
 from syncscope.simcuda.frames import Frame
-from syncscope.simcuda.listener import unheard
+from syncscope.simcuda.hearing import unheard
 from syncscope.simcuda.placement import PLACEMENT
 from syncscope.simcuda.places import means_cuda
-from syncscope.simcuda.spellings import spellings
+from syncscope.simcuda.watch import Watch
 
 _PLACING = frozenset({"device", "pin_memory", "generator"})
-_torch_device = torch.utils._device
 
 
 class Spoken:
@@ -30,15 +22,14 @@ class Spoken:
 
     def __init__(
         self,
-        face: Face,
+        device: Watch,
         func: Callable[..., Any],
         args: tuple[Any, ...],
         kwargs: dict[str, Any],
         frame: Frame,
     ) -> None:
         """Take the call as it was made."""
-        self.face, self.func, self.args, self.kwargs, self.frame = face, func, args, kwargs, frame
-        self.device = face.device
+        self.device, self.func, self.args, self.kwargs, self.frame = device, func, args, kwargs, frame
 
     def run(self, *args: Any, **kwargs: Any) -> Any:
         """Call the function itself; if it is torch's Python, with the device in sight."""
@@ -91,52 +82,7 @@ class Spoken:
         return kwargs
 
 
-class Face(TorchFunctionMode):
-    """The function mode of one simulated device."""
-
-    def __init__(self, device: SimulatedDevice) -> None:
-        """A face for ``device``."""
-        super().__init__()
-        self.device = device
-        self._spellings = spellings()
-
-    def __torch_function__(
-        self,
-        func: Callable[..., Any],
-        types: Iterable[type],
-        args: tuple[Any, ...] = (),
-        kwargs: Mapping[str, Any] | None = None,
-    ) -> Any:
-        """Answer ``func`` as a machine with one GPU would."""
-        words = dict(kwargs) if kwargs else {}
-        if devices.active() is not self.device:
-            return func(*args, **words)  # a device that stands inside of this one answers
-        if _default_device() is not None and func in _device_constructors() and words.get("device") is None:
-            words["device"] = _default_device()
-        frame = Frame(func, args, words, caller=_caller(sys._getframe(1)))
-        frames = self.device.frames
-        frames.append(frame)
-        try:
-            spoken = Spoken(self, func, args, words, frame)
-            answer = self._spellings.get(func)
-            return spoken.plainly() if answer is None else answer(spoken)
-        finally:
-            frames.pop()
-
-
 def _is_modelled(func: Callable[..., Any]) -> bool:
     """Whether ``func`` makes a new tensor after the model of another (``zeros_like``, ``new_zeros``)."""
     name = getattr(func, "__name__", "")
     return name.endswith("_like") or name.startswith("new_")
-
-
-def _default_device() -> torch.device | None:
-    """What ``torch.set_default_device`` set: its own mode lies below this one, and comes too late."""
-    return _torch_device.CURRENT_DEVICE
-
-
-def _caller(frame: FrameType) -> FrameType | None:
-    """Who called the function: torch's functions in Python ask through two frames of their own."""
-    if frame.f_code is not handle_torch_function.__code__ or frame.f_back is None:
-        return frame
-    return frame.f_back.f_back

@@ -9,7 +9,7 @@ from typing import Any
 import torch
 from torch.nested._internal.nested_tensor import NestedTensor
 
-from syncscope.simcuda import device as devices
+from syncscope.simcuda import watch
 
 _lock = threading.Lock()
 _shown = 0
@@ -17,12 +17,12 @@ _own_dispatch = NestedTensor.__dict__["__torch_dispatch__"]
 _own_new = NestedTensor.__dict__["__new__"]
 
 
-def show(facing: Callable[[Any], Any]) -> Callable[[], None]:
+def show() -> Callable[[], None]:
     """Let the face see what jagged tensors are made of, in watched threads; the function returned ends it."""
     global _shown
     with _lock:
         if _shown == 0:
-            NestedTensor.__torch_dispatch__ = _dispatch(facing)  # type: ignore[method-assign]
+            NestedTensor.__torch_dispatch__ = _dispatch()  # type: ignore[method-assign]
             NestedTensor.__new__ = staticmethod(_new)  # type: ignore[method-assign]
         _shown += 1
     return _hide
@@ -37,12 +37,12 @@ def _hide() -> None:
             NestedTensor.__new__ = _own_new  # type: ignore[method-assign]
 
 
-def _dispatch(facing: Callable[[Any], Any]) -> Any:
+def _dispatch() -> Any:
     def dispatch(cls: type, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
-        device = devices.active()
+        device = watch.active()
         if device is None:
             return _own_dispatch.__get__(None, cls)(func, types, args, kwargs)
-        with facing(device):
+        with device.kept_in_sight():
             return _own_dispatch.__get__(None, cls)(func, types, args, kwargs)
 
     return classmethod(dispatch)
@@ -50,7 +50,7 @@ def _dispatch(facing: Callable[[Any], Any]) -> Any:
 
 def _new(cls: type, *args: Any, **kwargs: Any) -> Any:
     """Make the wrapper on the device that C++ knows of: that of the values, without the face."""
-    if devices.active() is None:
+    if watch.active() is None:
         return _own_new.__func__(cls, *args, **kwargs)
     with torch._C.DisableTorchFunction():
         return _own_new.__func__(cls, *args, **kwargs)

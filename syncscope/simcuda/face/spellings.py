@@ -8,7 +8,7 @@ from functools import cache
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from syncscope.simcuda.face import Spoken
+    from syncscope.simcuda.face.spoken import Spoken
 
 Spelling = Callable[["Spoken"], Any]
 
@@ -34,5 +34,5 @@ def spelling(*functions: Any) -> Callable[[Spelling], Spelling]:
 def spellings() -> dict[Any, Spelling]:
     """Every spelling, by the function it answers for."""
     for name in _FILES:
-        importlib.import_module(f"syncscope.simcuda.{name}")
+        importlib.import_module(f"syncscope.simcuda.face.{name}")
     return _SPELLINGS

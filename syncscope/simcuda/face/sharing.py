@@ -11,11 +11,11 @@ from torch import Tensor
 
 from syncscope import sites
 from syncscope.simcuda import watched
-from syncscope.simcuda.costs.table import Charge
-from syncscope.simcuda.face import Spoken
+from syncscope.simcuda.charges import Charge
+from syncscope.simcuda.face.spellings import spelling
+from syncscope.simcuda.face.spoken import Spoken
 from syncscope.simcuda.frames import Frame
 from syncscope.simcuda.placement import PLACEMENT
-from syncscope.simcuda.spellings import spelling
 
 _KDL_CPU, _KDL_CUDA = 1, 2  # ATen/dlpack.h
 # By whether the capsule is of the versioned kind: its name, and where the type of its device is kept.

@@ -1,0 +1,57 @@
+"""Who starts a thread or a process: the user's code or one of his libraries, or torch and the tool themselves."""
+
+from __future__ import annotations
+
+import sys
+from threading import Thread
+from types import FrameType
+
+from syncscope import sites
+from syncscope.observe.ownership import in_standard_library
+
+# They run nothing but their own bookkeeping, though the user's code has them started.
+_BOOKKEEPING = frozenset(
+    {
+        "concurrent.futures.process",
+        "multiprocessing.queues",
+        "multiprocessing.resource_sharer",
+        "tqdm._monitor",
+    }
+)
+_POOLS_OWN = "Pool._handle_"
+
+# Torch starts these for the user, whose code runs in them.
+_RUNS_USERS_CODE = ("torch/multiprocessing/spawn.py",)
+
+
+def is_the_machinerys(thread: Thread | None = None) -> bool:
+    """Whether what is being started runs none of the user's code.
+
+    That is a ``thread`` which only serves a queue, and whatever torch (the workers of a DataLoader, its
+    pinning thread, compilers) or the tool starts: a forked worker can't reach the device at all.
+    """
+    if thread is not None and _keeps_books(thread):
+        return True
+    starter = _starter(sys._getframe(1))
+    return starter is not None and not (
+        sites.is_users(starter.f_code) or starter.f_code.co_filename.endswith(_RUNS_USERS_CODE)
+    )
+
+
+def _keeps_books(thread: Thread) -> bool:
+    target = getattr(thread, "_target", None)
+    modules = {type(thread).__module__, getattr(target, "__module__", None)}
+    return not _BOOKKEEPING.isdisjoint(modules) or getattr(target, "__qualname__", "").startswith(_POOLS_OWN)
+
+
+def _starter(frame: FrameType | None) -> FrameType | None:
+    """The innermost frame that is neither the exchanged function's nor the standard library's."""
+    while frame is not None:
+        file = frame.f_code.co_filename
+        if not (file.startswith(_OUR_PART) or in_standard_library(file) or file.startswith("<frozen ")):
+            return frame
+        frame = frame.f_back
+    return None
+
+
+_OUR_PART = tuple(__file__.replace("starters.py", name) for name in ("starters.py", "starts.py"))

@@ -1,0 +1,66 @@
+"""The Python face of the simulated device: every call of a torch function from Python passes here."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Iterable, Mapping
+from types import FrameType
+from typing import Any
+
+import torch
+import torch.utils._device
+from torch.overrides import TorchFunctionMode, handle_torch_function
+from torch.utils._device import _device_constructors
+
+from syncscope.simcuda import watch
+from syncscope.simcuda.face.spellings import spellings
+from syncscope.simcuda.face.spoken import Spoken
+from syncscope.simcuda.frames import Frame
+from syncscope.simcuda.watch import Watch
+
+_torch_device = torch.utils._device
+
+
+class Face(TorchFunctionMode):
+    """The function mode of one simulated device."""
+
+    def __init__(self, device: Watch) -> None:
+        """A face for ``device``."""
+        super().__init__()
+        self.device = device
+        self._spellings = spellings()
+
+    def __torch_function__(
+        self,
+        func: Callable[..., Any],
+        types: Iterable[type],
+        args: tuple[Any, ...] = (),
+        kwargs: Mapping[str, Any] | None = None,
+    ) -> Any:
+        """Answer ``func`` as a machine with one GPU would."""
+        words = dict(kwargs) if kwargs else {}
+        if watch.active() is not self.device:
+            return func(*args, **words)  # a device that stands inside of this one answers
+        if _default_device() is not None and func in _device_constructors() and words.get("device") is None:
+            words["device"] = _default_device()
+        frame = Frame(func, args, words, caller=_caller(sys._getframe(1)))
+        frames = self.device.frames
+        frames.append(frame)
+        try:
+            spoken = Spoken(self.device, func, args, words, frame)
+            answer = self._spellings.get(func)
+            return spoken.plainly() if answer is None else answer(spoken)
+        finally:
+            frames.pop()
+
+
+def _default_device() -> torch.device | None:
+    """What ``torch.set_default_device`` set: its own mode lies below this one, and comes too late."""
+    return _torch_device.CURRENT_DEVICE
+
+
+def _caller(frame: FrameType) -> FrameType | None:
+    """Who called the function: torch's functions in Python ask through two frames of their own."""
+    if frame.f_code is not handle_torch_function.__code__ or frame.f_back is None:
+        return frame
+    return frame.f_back.f_back
