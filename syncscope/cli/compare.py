@@ -61,7 +61,7 @@ def command(command_line: str, /, old: str, new: str, outputs: tuple[Path, ...],
         comparison = _compared(command_line, old, new, step, **given)
     files.write(comparison, outputs)
     files.show(comparison)
-    return FINE if comparison.equal and not comparison.grew else FINDING
+    return FINDING if comparison.findings else FINE
 
 
 def _compared(
@@ -80,18 +80,19 @@ def _compared(
     traces: Path | None,
     **variables: Sequence[Any],
 ) -> Comparison:
-    from syncscope.comparison.run import Plan, compare, resolved
+    from syncscope.comparison.run import Plan, compare, loading
     from syncscope.subjects.inputs import chosen_workload
     from syncscope.subjects.pair import load_pair
 
     # All that needs none of the subjects' code comes before it.
     sweep = _sweep(**variables)
-    resolved(device)
     families = _families(count)
-    subjects = load_pair(old, new)
+    with loading(device):
+        subjects = load_pair(old, new)
+        maker = chosen_workload(*subjects, sweep, inputs_option=inputs, kind=workload)
     plan = Plan(
         sweep=sweep,
-        workload=chosen_workload(*subjects, sweep, inputs_option=inputs, kind=workload),
+        workload=maker,
         calls=calls,
         seeds=tuple(range(seed, seed + seeds)),
         device=device,

@@ -122,7 +122,7 @@ def spread(args: Sequence[str], lists: Mapping[str, Values]) -> list[str]:
         name, equals, first = token.partition("=")
         if name in lists:
             values = [first] if equals else []
-            written += _each(lists[name], name, values + _taken(rest, lists[name].form))
+            written += _each(lists[name], name, values + taken(rest, lists[name].form))
         else:
             written.append(token)
     return written
@@ -134,7 +134,7 @@ def _each(option: Values, name: str, values: Sequence[str]) -> list[str]:
     return [f"{name}={value}" for value in values]
 
 
-def _taken(rest: deque[str], form: Form) -> list[str]:
+def taken(rest: deque[str], form: Form) -> list[str]:
     """Take the leading values off ``rest``."""
     values = []
     while rest and (form.fits(rest[0]) or not (_is_option(rest[0]) or _is_subject(rest[0]))):

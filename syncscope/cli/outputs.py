@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import tempfile
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -13,6 +13,7 @@ from syncscope.subjects import Unusable
 
 if TYPE_CHECKING:
     from syncscope.comparison.results import Comparison
+    from syncscope.runs.record import Run
 
 option = click.option(
     "-o",
@@ -25,19 +26,22 @@ option = click.option(
 )
 
 
-def check(outputs: Iterable[Path], traces: Path | None = None) -> None:
+def check(
+    outputs: Iterable[Path], traces: Path | None = None, formats: Mapping[str, str] | None = None
+) -> None:
     """Find out before minutes of work whether every file can be written; leaves nothing behind.
 
-    ``traces`` is a folder that is there or can be made.
+    ``traces`` is a folder that is there or can be made. ``formats`` are those of the report, if not of a
+    comparison's.
 
     Raises:
         UnknownFormat: a report with this extension is not made.
         Unusable: the folder is missing or not writable, or the path is a folder.
     """
-    from syncscope.reports import format_of
+    from syncscope.reports import FORMATS, format_of
 
     for path in outputs:
-        format_of(path)
+        format_of(path, formats or FORMATS)
         if path.is_dir():
             raise Unusable(f"{path}: is a folder; name a file in it")
         _check_folder(path.parent)
@@ -55,7 +59,7 @@ def _check_folder(folder: Path) -> None:
         raise Unusable(f"{folder}: cannot be written to ({error.strerror}); write elsewhere") from None
 
 
-def write(comparison: Comparison, outputs: Iterable[Path]) -> None:
+def write(record: Comparison | Run, outputs: Iterable[Path]) -> None:
     """Write one report a file, each whole or not at all.
 
     Raises:
@@ -65,15 +69,20 @@ def write(comparison: Comparison, outputs: Iterable[Path]) -> None:
 
     for path in outputs:
         try:
-            reports.write(comparison, path)
+            reports.write(record, path)
         except OSError as error:
             raise Unusable(f"{path}: cannot be written ({error.strerror}); write elsewhere") from None
         click.echo(f"wrote {path}", err=True)
 
 
-def show(comparison: Comparison) -> None:
+def show(record: Comparison | Run) -> None:
     """Print the terminal report to standard output."""
     from syncscope.cli.terminal import StandardOutput
+    from syncscope.reports.run_terminal import print_run
     from syncscope.reports.terminal import print_comparison
+    from syncscope.runs.record import Run
 
-    print_comparison(comparison, StandardOutput())
+    if isinstance(record, Run):
+        print_run(record, StandardOutput())
+    else:
+        print_comparison(record, StandardOutput())

@@ -12,26 +12,31 @@ from syncscope.cli.exit_codes import FINE
 
 if TYPE_CHECKING:
     from syncscope.comparison.results import Comparison
+    from syncscope.runs.record import Run
 
 
 @click.command("report")
 @click.argument("result", type=click.Path(exists=True, dir_okay=False, path_type=Path))
 @files.option
 def command(result: Path, outputs: tuple[Path, ...]) -> int:
-    """Print the report of RESULT, a result.json that `compare -o` wrote, or write it as another format."""
-    files.check(outputs)
-    comparison = _decoded(result)
+    """Print the report of RESULT, a .json that `compare` or `run` wrote, or write it as another format."""
+    from syncscope.reports import formats_for
+
+    record = _decoded(result)
+    files.check(outputs, formats=formats_for(record))
     if outputs:
-        files.write(comparison, outputs)
+        files.write(record, outputs)
     else:
-        files.show(comparison)
+        files.show(record)
     return FINE
 
 
-def _decoded(path: Path) -> Comparison:
+def _decoded(path: Path) -> Comparison | Run:
     from syncscope.comparison import results
+    from syncscope.runs import record
 
+    text = path.read_bytes()
     try:
-        return results.decode(path.read_bytes())
+        return record.decode(text) if record.is_run(text) else results.decode(text)
     except results.UnusableResult as error:
         raise results.UnusableResult(f"{path}: {error}") from None

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import atexit
-import os
-import signal
 import sys
+from collections import deque
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
+from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
@@ -16,14 +16,16 @@ import click
 from syncscope.cli import options
 from syncscope.cli import outputs as files
 from syncscope.cli.options import OPERATOR, Values, listed, spread, taken
+from syncscope.subjects import Unusable
 
 if TYPE_CHECKING:
     from syncscope.observe.scope import Scope
+    from syncscope.runs.paths import Paths
     from syncscope.runs.record import Run
 
 
 class ProgramCommand(click.Command):
-    """A command whose own options stand before a program: what follows is the program's."""
+    """A command whose own options stand before a program: what follows it is the program's."""
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         """Parse the tool's part as click does, after every list in it became one option a value."""
@@ -35,14 +37,17 @@ class ProgramCommand(click.Command):
 
 
 def program_at(args: Sequence[str], single: Collection[str], lists: Mapping[str, Values]) -> int:
-    """Where the program stands: at the first token that is neither an option nor an option's value."""
+    """Where the program stands: at the first token that is neither an option nor an option's value.
+
+    ``single`` are the options with one value, ``lists`` those with a free number.
+    """
     at = 0
     while at < len(args) and args[at].startswith("-") and args[at] != "--":
-        name = args[at]
+        name, _, value = args[at].partition("=")
         at += 1
         if name in lists:
-            at += len(taken(args[at:], lists[name].form))
-        elif name in single:
+            at += len(taken(deque(args[at:]), lists[name].form))
+        elif name in single and not value:
             at += 1
     return at
 
@@ -77,23 +82,72 @@ def command(
 ) -> None:
     """Run SCRIPT with its ARGS, and report every line that waits or copies.
 
-    The script's output, arguments and exit code are its own; the report goes to standard error when it has
-    ended, or to the files of -o. Torch is imported before the script begins.
+    The script's output, arguments and exit code are its own. The report goes to standard error when it has
+    ended, or to the files of -o (.json, .md); after os._exit there is none. Torch is imported before the
+    script begins.
     """
+    from syncscope.runs import program as programs
+    from syncscope.runs.session import Ending, Session
+
+    ending = Ending()
+    paths = _checked(outputs, only, skip)
+    scope = _scope(device, count, threads, per)
+    finish = _finisher(scope, paths, command_line, outputs)
+    load = programs.module if as_module else programs.script
+    Session(scope, ending, finish).run(partial(load, program), args)
+
+
+def _checked(outputs: Sequence[Path], only: tuple[str, ...], skip: tuple[str, ...]) -> Paths:
+    """All that can be wrong without a look at the program."""
     from syncscope.reports import RUN_FORMATS
     from syncscope.runs.paths import Paths
-    from syncscope.runs.program import module, script, start
 
     files.check(outputs, formats=RUN_FORMATS)
     paths = Paths(only, skip)
     paths.check()
-    interrupted = _ends_by_signal()
-    scope, finish = _prepared(command_line, device, count, threads, per)
+    return paths
 
-    scope.__enter__()
+
+def _scope(
+    device: Literal["auto", "cuda", "sim"], count: Sequence[str], threads: bool, per: str | None
+) -> Scope:
+    from syncscope.comparison.run import resolved
+    from syncscope.observe.scope import Scope
+
+    return Scope("cuda" if resolved(device) == "cuda" else "sim", count, threads=threads, per=per)
+
+
+def _finisher(
+    scope: Scope, paths: Paths, command_line: str, outputs: Sequence[Path]
+) -> Callable[[str], None]:
+    """What reports when the program has ended; it is told how that came.
+
+    All that it needs is imported now: once the program runs, its own folder is looked into first.
+    """
+    from syncscope.cli.terminal import StandardError
+    from syncscope.comparison.environment import environment
+    from syncscope.reports import RUN_FORMATS, format_of
+    from syncscope.reports.run_terminal import print_run
+    from syncscope.runs.recording import recorded
+
+    made_with, console = environment(scope.device), StandardError()
+    written = [path.absolute() for path in outputs]
+    for path in outputs:
+        import_module(format_of(path, RUN_FORMATS))
+
+    def finish(ended: str) -> None:
+        run = replace(recorded(scope, paths), command=command_line, ended=ended, environment=made_with)
+        if written:
+            _write(run, written)
+        elif not sys.stderr.closed:
+            print_run(run, console)
+
+    return finish
+
+
+def _write(run: Run, outputs: Sequence[Path]) -> None:
+    """Write the reports; the exit code is the program's even where that fails."""
     try:
-        loaded = module(program) if as_module else script(program)
-    except BaseException:
-        scope.__exit__(None, None, None)
-        raise
-    ...
+        files.write(run, outputs)
+    except Unusable as error:
+        click.echo(f"syncscope: {error}", err=True)

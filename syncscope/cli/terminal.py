@@ -1,4 +1,4 @@
-"""Standard output, with rich's colours where it is a terminal that has them."""
+"""Standard output and standard error, with rich's colours where they are a terminal that has them."""
 
 from __future__ import annotations
 
@@ -20,3 +20,11 @@ class StandardOutput(Console):
     def on_broken_pipe(self) -> None:
         """Rich would end the process with 1, which is a finding here."""
         raise BrokenPipeError
+
+
+class StandardError(Console):
+    """A console on what is standard error now, whatever becomes of it later."""
+
+    def __init__(self) -> None:
+        """Write to the current ``sys.stderr``, whose encoding never fails."""
+        super().__init__(file=sys.stderr)

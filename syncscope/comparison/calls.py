@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import inspect
 import traceback
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -16,9 +17,11 @@ from syncscope.observe.profile import Profile, profile_calls
 from syncscope.observe.scope import Scope
 from syncscope.observe.visits import visited_lines
 from syncscope.subjects import Unusable
+from syncscope.subjects.seeds import seeded
 
 if TYPE_CHECKING:
     from syncscope.subjects.inputs import Workload
+    from syncscope.subjects.made_inputs import Arguments
     from syncscope.subjects.loader import Subject
 
 
@@ -49,18 +52,31 @@ def _users_frames(subject: Subject, error: BaseException) -> list[str]:
 
 @dataclass(frozen=True)
 class Observed:
-    """What one call did: its events, and the subject's lines that ran for its inputs."""
+    """What one call did: its events, the ATen calls that were heard, and the lines that ran for its inputs.
+
+    ``notes`` say what was not done as on a GPU; ``touched`` whether a tensor was on the device at all.
+    """
 
     case: Mapping[str, SweepValue]
     seed: int
     events: tuple[Event, ...]
     heard: Mapping[str, int]
+    notes: tuple[str, ...] = ()
+    touched: bool = False
     visited: frozenset[int] = frozenset()
 
 
 @dataclass(frozen=True)
+class Ended:
+    """What one call left: its output, and its arguments by name, which it may have written into."""
+
+    output: Any
+    arguments: Mapping[str, Any]
+
+
+@dataclass(frozen=True)
 class Runner:
-    """Calls one subject for one case, each time with fresh inputs."""
+    """Calls one subject for one case, each time with fresh inputs and equal random numbers."""
 
     subject: Subject
     side: Side
@@ -69,33 +85,48 @@ class Runner:
     device: str
     families: tuple[str, ...] = ()
 
-    def observe(self, seed: int, visits: bool) -> tuple[Observed, Any]:
-        """One observed call, and its output. ``visits``: also find out which of the subject's lines run."""
+    def first(self, seed: int) -> Observed:
+        """A call that isn't counted: what is kept between calls is made in it. Its lines are looked at."""
+        visited: dict[str, frozenset[int]] = {}
+
+        def watched(call: Callable[[], object]) -> None:
+            visited.update(visited_lines(call, [self.subject.path]))
+
+        observed, _ = self._observe(seed, number=0, run=watched)
+        return replace(observed, visited=visited[self.subject.path])
+
+    def observe(self, seed: int, number: int) -> tuple[Observed, Ended]:
+        """The ``number``-th counted call with the inputs of ``seed``."""
+        return self._observe(seed, number, run=lambda call: call())
+
+    def _observe(
+        self, seed: int, number: int, run: Callable[[Callable[[], object]], object]
+    ) -> tuple[Observed, Ended]:
         scope = self._scope()
         inputs = self._inputs(scope, seed)
         output: list[Any] = []
-
-        def call() -> None:
-            output.append(self._called(inputs))
-
-        lines: frozenset[int] = frozenset()
-        with scope:
-            if visits:
-                lines = visited_lines(call, [self.subject.path])[self.subject.path]
-            else:
-                call()
-        observed = Observed(self.case, seed, tuple(scope.events), dict(scope.operators), lines)
-        return observed, output[0]
+        with seeded(seed + number), _defaults_kept(), scope:
+            run(lambda: output.append(self._called(inputs)))
+        observed = Observed(
+            self.case,
+            seed,
+            tuple(scope.events),
+            dict(scope.operators),
+            tuple(scope.notes),
+            scope.touched,
+        )
+        return observed, Ended(output[0], self._named(inputs))
 
     def profile(self, seeds: tuple[int, ...], calls: int, trace: Path | None) -> Profile:
         """torch.profiler's figures of ``calls`` calls for each of ``seeds``."""
         scope = self._scope()
 
-        def prepare(step: int) -> Any:
-            return self._inputs(scope, seeds[step // calls])
+        def prepare(step: int) -> tuple[int, Arguments]:
+            return step, self._inputs(scope, seeds[step // calls])
 
-        def call(inputs: Any) -> None:
-            with scope:
+        def call(prepared: tuple[int, Arguments]) -> None:
+            step, inputs = prepared
+            with seeded(seeds[step // calls] + step % calls), _defaults_kept(), scope:
                 self._called(inputs)
 
         on_gpu = self.device == "cuda"
@@ -105,18 +136,41 @@ class Runner:
     def _scope(self) -> Scope:
         return Scope("cuda" if self.device == "cuda" else "sim", self.families)
 
-    def _inputs(self, scope: Scope, seed: int) -> Any:
+    def _inputs(self, scope: Scope, seed: int) -> Arguments:
         """Fresh inputs; the events of their making are forgotten."""
         with scope:
             inputs = self.workload.inputs(self.case, seed, "cuda")
         scope.reset()
         return inputs
 
-    def _called(self, inputs: tuple[tuple[Any, ...], dict[str, Any]]) -> Any:
-        """Call the subject; a generator is run to its end, since a call that never ran costs nothing."""
+    def _called(self, inputs: Arguments) -> Any:
+        """Call the subject; an iterator is run to its end, since a call that never ran costs nothing."""
         args, kwargs = inputs
         try:
             output = self.subject.function(*args, **kwargs)
-            return list(output) if inspect.isgenerator(output) else output
+            return list(output) if isinstance(output, Iterator) else output
         except (Exception, SystemExit) as error:
             raise CallFailed(self.subject, self.side, self.case, error) from error
+
+    def _named(self, inputs: Arguments) -> Mapping[str, Any]:
+        """The arguments by the names of the subject's parameters."""
+        args, kwargs = inputs
+        try:
+            return inspect.signature(self.subject.function).bind(*args, **kwargs).arguments
+        except (TypeError, ValueError):  # a built-in function without a signature
+            return {**{str(place): value for place, value in enumerate(args)}, **kwargs}
+
+
+@contextmanager
+def _defaults_kept() -> Iterator[None]:
+    """What a subject sets for the whole process is not the other's business."""
+    import torch
+
+    dtype, gradients = torch.get_default_dtype(), torch.is_grad_enabled()
+    deterministic = torch.are_deterministic_algorithms_enabled()
+    try:
+        yield
+    finally:
+        torch.set_default_dtype(dtype)
+        torch.set_grad_enabled(gradients)
+        torch.use_deterministic_algorithms(deterministic)

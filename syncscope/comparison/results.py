@@ -191,7 +191,8 @@ class Comparison:
     """Old against new over all cases; ``growth`` has one law a side and count (``growth["old"]["memcpy"]``).
 
     ``disagreements`` are sentences: a figure of the scope that torch.profiler does not confirm.
-    ``notes`` are further sentences for the reader. ``workload`` says who made the inputs.
+    ``notes`` are further sentences for the reader. ``workload`` says who made the inputs. ``idle`` are the
+    sides that never had a tensor on the device: their zeros say nothing.
     """
 
     provenance: Provenance
@@ -210,6 +211,7 @@ class Comparison:
     families: list[str] = field(default_factory=list)
     disagreements: list[str] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
+    idle: list[Side] = field(default_factory=list)
     schema_version: int = SCHEMA_VERSION
     tool: str = ""
 
@@ -217,6 +219,11 @@ class Comparison:
     def equal(self) -> bool:
         """Whether every case's outputs are equal bit for bit."""
         return all(case.parity.equal for case in self.cases)
+
+    @property
+    def findings(self) -> bool:
+        """Whether a reviewer has to look: outputs differ, something grew, or nothing was on the device."""
+        return not self.equal or bool(self.grew) or len(self.idle) == 2
 
     @property
     def grew(self) -> list[str]:

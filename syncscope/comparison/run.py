@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, replace
 from itertools import product
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Literal
 
 from syncscope import __version__
-from syncscope.comparison import whereabouts
-from syncscope.comparison.calls import Observed, Runner
+from syncscope.comparison import notes, whereabouts
+from syncscope.comparison.calls import Ended, Observed, Runner
 from syncscope.comparison.environment import environment
-from syncscope.comparison.parity import differences, over_calls
+from syncscope.comparison.parity import argument_differences, differences, over_calls
 from syncscope.comparison.results import (
     CaseResult,
     Comparison,
@@ -26,6 +27,7 @@ from syncscope.comparison.retained import retained_differences
 from syncscope.comparison.tally import disagreements, side_result
 from syncscope.events import count_names
 from syncscope.observe.families import family_of
+from syncscope.observe.scope import Scope
 from syncscope.subjects import Unusable
 
 if TYPE_CHECKING:
@@ -60,10 +62,14 @@ class Plan:
 
 @dataclass(frozen=True)
 class _Case:
-    """One point of the sweep, run: the calls and the profile of each side, and the outputs' parity."""
+    """One point of the sweep, run: the calls and the profile of each side, and the outputs' parity.
+
+    ``firsts`` are the calls that aren't counted, one a seed.
+    """
 
     point: Mapping[str, SweepValue]
     calls: Mapping[Side, Sequence[Observed]]
+    firsts: Mapping[Side, Sequence[Observed]]
     profiles: Mapping[Side, Profile]
     parity: Parity
 
@@ -106,6 +112,11 @@ def resolved(device: Device) -> str:
     return "cuda" if device != "sim" and torch.cuda.is_available() else "sim"
 
 
+def loading(device: Device) -> AbstractContextManager[object]:
+    """What subjects are to be loaded in: their modules' own code may ask for ``cuda`` as well."""
+    return Scope("sim") if resolved(device) == "sim" else nullcontext()
+
+
 def _run_case(
     subjects: Mapping[Side, Subject], point: Mapping[str, SweepValue], plan: Plan, device: str, is_last: bool
 ) -> _Case:
@@ -114,13 +125,14 @@ def _run_case(
         for side, subject in subjects.items()
     }
     calls: dict[Side, list[Observed]] = {"old": [], "new": []}
-    parity = over_calls(_observed_in_turn(runners, plan, calls))
+    firsts = {side: {seed: runner.first(seed) for seed in plan.seeds} for side, runner in runners.items()}
+    parity = over_calls(_observed_in_turn(runners, plan, firsts, calls))
     # One trace a subject is kept, that of the last case: the largest, in the usual order.
     profiles = {
         side: runner.profile(plan.seeds, plan.calls, _trace(plan.traces, side) if is_last else None)
         for side, runner in runners.items()
     }
-    return _Case(point, calls, profiles, parity)
+    return _Case(point, calls, {side: list(seen.values()) for side, seen in firsts.items()}, profiles, parity)
 
 
 def _trace(folder: Path | None, side: Side) -> Path | None:
@@ -128,24 +140,27 @@ def _trace(folder: Path | None, side: Side) -> Path | None:
 
 
 def _observed_in_turn(
-    runners: Mapping[Side, Runner], plan: Plan, calls: Mapping[Side, list[Observed]]
+    runners: Mapping[Side, Runner],
+    plan: Plan,
+    firsts: Mapping[Side, Mapping[int, Observed]],
+    calls: Mapping[Side, list[Observed]],
 ) -> Iterator[list[Difference]]:
-    """Call old and new in turn, and yield how the outputs of each pair of calls differ."""
+    """Call old and new in turn, and yield how what each pair of calls left differs."""
     for seed, number in product(plan.seeds, range(plan.calls)):
-        outputs: dict[Side, Any] = {}
+        ended: dict[Side, Ended] = {}
         found: list[Difference] = []
         for side, runner in runners.items():
-            observed, outputs[side] = runner.observe(seed, visits=number == 0)
-            calls[side].append(_with_visits(observed, calls[side]))
-            found += retained_differences(runner, seed, outputs[side])
-        yield found + differences(outputs["old"], outputs["new"], device_of)
+            observed, ended[side] = runner.observe(seed, number)
+            # The lines that ran were looked at in the first call: these are its inputs again.
+            calls[side].append(replace(observed, visited=firsts[side][seed].visited))
+            found += retained_differences(runner, seed, ended[side].output)
+        yield found + _left_differences(ended["old"], ended["new"])
 
 
-def _with_visits(observed: Observed, before: Sequence[Observed]) -> Observed:
-    """The lines that ran are looked up once an input: its further calls share them."""
-    if observed.visited or not before:
-        return observed
-    return replace(observed, visited=before[-1].visited)
+def _left_differences(old: Ended, new: Ended) -> list[Difference]:
+    """How the outputs differ, and the arguments that both were called with."""
+    outputs = differences(old.output, new.output, device_of)
+    return outputs + argument_differences(old.arguments, new.arguments, device_of)
 
 
 def device_of(tensor: Tensor) -> str:
@@ -189,7 +204,14 @@ def _record(subjects: Mapping[Side, Subject], cases: Sequence[_Case], plan: Plan
             for side in subjects
             for sentence in disagreements(_where(side, case), case.calls[side], case.profiles[side], families)
         ],
-        notes=[note for side, subject in subjects.items() for note in _notes(subject, side, by_side[side])],
+        notes=[
+            note
+            for side, subject in subjects.items()
+            for note in notes.of(subject, side, by_side[side], [case.firsts[side] for case in cases])
+        ],
+        idle=[
+            side for side in subjects if not any(call.touched for calls in by_side[side] for call in calls)
+        ],
         tool=__version__,
     )
 
@@ -209,16 +231,3 @@ def _subject_record(subject: Subject) -> SubjectRecord:
 def _where(side: Side, case: _Case) -> str:
     place = ", ".join(f"{name}={value}" for name, value in case.point.items())
     return f"{side}, {place}" if place else side
-
-
-def _notes(subject: Subject, side: Side, cases: whereabouts.Cases) -> list[str]:
-    """What was not looked at, in sentences."""
-    lines = [_lines(one) for one in whereabouts.unvisited_lines(subject, cases)]
-    if not lines:
-        return []
-    return [f"{side} ({subject.file}): {', '.join(lines)} ran for no input: nothing is known of them"]
-
-
-def _lines(lines: tuple[int, int]) -> str:
-    first, last = lines
-    return f"line {first}" if first == last else f"lines {first}-{last}"

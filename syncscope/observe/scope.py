@@ -18,19 +18,22 @@ from syncscope.observe import ranges, starts, tally
 from syncscope.observe.families import family_of
 from syncscope.observe.ownership import own_line
 from syncscope.observe.ranges import Ranges
-from syncscope.observe.stepping import Watch, watch
+from syncscope.observe.stepping import StepWatch, step_watch
 from syncscope.observe.steps import Named
 from syncscope.observe.tally import Folded, Spot, Tally
 from syncscope.sites import NOWHERE, Site
 
 if TYPE_CHECKING:
-    from syncscope.simcuda.device import SimulatedDevice, Sink
+    from syncscope.simcuda.watch import Sink
+    from syncscope.simcuda.watch import Watch as Device
 
 _UNWATCHED = {
     "threading.Thread.start": "what this thread reads, copies and waits for is missing: "
     "threads=True (run --threads) hears it",
 }
-_UNWATCHED_PROCESS = "what this process reads, copies and waits for is missing: observe it in a scope of its own"
+_UNWATCHED_PROCESS = (
+    "what this process reads, copies and waits for is missing: observe it in a scope of its own"
+)
 
 
 @dataclass(frozen=True)
@@ -99,8 +102,8 @@ class Scope:
         self._families = family_of(count)
         self._stack = stack
         self._named = None if per is None else Named(per)
-        self._watch: Watch | None = None
-        self._devices: list[SimulatedDevice] = []
+        self._watch: StepWatch | None = None
+        self._devices: list[Device] = []
         self._tallies: list[Tally] = []
         self._mine = self._new_tally()
         self._device = self._new_device(self._sink(self._mine))
@@ -109,8 +112,9 @@ class Scope:
     def __enter__(self) -> Self:
         """Watch this thread from now on."""
         with ExitStack() as entered:
+            entered.enter_context(starts.noticed())
             if self._named is not None:
-                self._watch = watch(self._named)
+                self._watch = step_watch(self._named)
                 entered.enter_context(self._watch)
             self._listen(entered, self._device, self._mine)
             self._entry = object()
@@ -127,7 +131,7 @@ class Scope:
         self._entry = None
         self._entered.close()
 
-    def _listen(self, entered: ExitStack, device: SimulatedDevice, heard: Tally) -> None:
+    def _listen(self, entered: ExitStack, device: Device, heard: Tally) -> None:
         """Watch the current thread until ``entered`` is left; its events go to ``heard``."""
         entered.enter_context(device)
         entered.enter_context(starts.told(self))
@@ -171,7 +175,7 @@ class Scope:
         self._tallies.append(made)
         return made
 
-    def _new_device(self, sink: Sink) -> SimulatedDevice:
+    def _new_device(self, sink: Sink) -> Device:
         return _kind(self.device)(sink, self._families, self._stack)
 
     def _sink(self, heard: Tally, entry: object = None) -> Sink:
@@ -219,11 +223,16 @@ class Scope:
         return self._device.kernels
 
     @property
+    def touched(self) -> bool:
+        """Whether an operator ran on the device at all: else the counts say nothing."""
+        return any(device.touched for device in self._heard_devices())
+
+    @property
     def notes(self) -> list[str]:
         """What was not done as on a GPU, in sentences."""
         return list(dict.fromkeys(note for device in self._heard_devices() for note in device.notes))
 
-    def _heard_devices(self) -> list[SimulatedDevice]:
+    def _heard_devices(self) -> list[Device]:
         return [self._device, *self._devices]
 
     @property
@@ -282,9 +291,9 @@ def _site_count(spot: Spot, events: list[tuple[Event, int]]) -> SiteCount:
     )
 
 
-def _kind(name: str) -> type[SimulatedDevice]:
+def _kind(name: str) -> type[Device]:
     if name == "sim":
-        from syncscope.simcuda.device import SimulatedDevice
+        from syncscope.simcuda.simulation import SimulatedDevice
 
         return SimulatedDevice
     from syncscope.observe.gpu import WatchedGpu

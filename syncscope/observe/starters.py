@@ -1,4 +1,4 @@
-"""Who starts a thread or a process: the user's code or one of his libraries, or torch and the tool themselves."""
+"""Who starts a thread or a process: the user's code, a library, or torch and the tool themselves."""
 
 from __future__ import annotations
 

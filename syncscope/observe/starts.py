@@ -28,7 +28,7 @@ _STARTS_PROCESSES = (
     (os, "system", "os.system"),
     (_thread, "start_new_thread", "_thread.start_new_thread"),
 )
-"""Whose runs can't be followed: where the function is, and how the user spells it. Not every system has all."""
+"""What can't be followed: where each function is, and how the user spells it. No system has all."""
 
 _ABSENT = object()
 
@@ -61,17 +61,23 @@ _undo: list[Callable[[], None]] = []
 
 @contextmanager
 def told(listener: Listener) -> Iterator[None]:
-    """Tell ``listener`` what this thread starts, as long as the context lasts."""
+    """Tell ``listener`` what this thread starts, inside of ``noticed``."""
     outer = _here.listeners
     _here.listeners = (*outer, listener)
     try:
-        _change()
-        try:
-            yield
-        finally:
-            _change_back()
+        yield
     finally:
         _here.listeners = outer
+
+
+@contextmanager
+def noticed() -> Iterator[None]:
+    """Notice the starts of all threads, as long as the context lasts anywhere."""
+    _change()
+    try:
+        yield
+    finally:
+        _change_back()
 
 
 def _change() -> None:
@@ -143,7 +149,7 @@ def _tell(listeners: Iterable[Listener], api: str) -> None:
 
 @contextmanager
 def _being_made() -> Iterator[None]:
-    """What a start itself starts (a process of ``multiprocessing`` forks) is told once, as the user wrote it."""
+    """A start inside of a start (``multiprocessing`` forks) is told once, as the user wrote it."""
     _here.starting = True
     try:
         yield

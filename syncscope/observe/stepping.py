@@ -22,7 +22,7 @@ _PAUSES = frozenset(
 )
 
 
-class Watch(Protocol):
+class StepWatch(Protocol):
     """What finds the steps of the threads that follow it."""
 
     def follow(self, tally: Tally) -> AbstractContextManager[None]:
@@ -33,15 +33,6 @@ class Watch(Protocol):
 
     def __exit__(self, *error: object) -> None:
         """Put everything back."""
-
-
-def watch(named: Named) -> Watch:
-    """Look for steps with ``sys.monitoring`` (Python 3.12), else with a profile function in each thread."""
-    if sys.version_info >= (3, 12):
-        tool = claimed_tool()
-        if tool is not None:
-            return Monitored(named, tool)
-    return Profiled(named)
 
 
 class Profiled:
@@ -70,6 +61,7 @@ class Profiled:
                 f"per: {type(previous).__name__} profiles this thread already: take it away, "
                 "or use Python 3.12 where both can run"
             )
+        chained: Any = previous
         stepper, named = Stepper(tally), self._named
 
         def profile(frame: FrameType, event: str, argument: Any) -> None:
@@ -80,8 +72,8 @@ class Profiled:
                     stepper.pause(frame)
                 else:
                     stepper.end(frame)
-            if previous is not None:
-                previous(frame, event, argument)
+            if chained is not None:
+                chained(frame, event, argument)
 
         sys.setprofile(profile)
         try:
@@ -94,9 +86,9 @@ class Profiled:
 
 
 def _pauses(frame: FrameType) -> bool:
-    """Whether a frame that is left stands at a ``yield`` or ``await``."""
-    code = frame.f_code
-    return bool(code.co_flags & _CAN_PAUSE) and code.co_code[frame.f_lasti] in _PAUSES
+    """Whether a frame that is left stands at a ``yield`` or ``await`` (in Python 3.10 before the latter)."""
+    code, at = frame.f_code, frame.f_lasti
+    return bool(code.co_flags & _CAN_PAUSE) and not _PAUSES.isdisjoint(code.co_code[at : at + 3 : 2])
 
 
 if sys.version_info >= (3, 12):
@@ -158,3 +150,20 @@ if sys.version_info >= (3, 12):
             finally:
                 self._here.stepper = outer
                 stepper.end_all()
+
+    def step_watch(named: Named) -> StepWatch:
+        """Look for steps with ``sys.monitoring``.
+
+        Raises:
+            Unusable: other tools have all numbers that ``sys.monitoring`` has for tools like this one.
+        """
+        tool = claimed_tool()
+        if tool is None:
+            raise Unusable("per: other tools have the numbers 3 and 4 of sys.monitoring: run without one")
+        return Monitored(named, tool)
+
+else:
+
+    def step_watch(named: Named) -> StepWatch:
+        """Look for steps with a profile function in each thread."""
+        return Profiled(named)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import NamedTuple
 
 from syncscope.events import COUNT_NAMES, Counts, Event, count_names, figure
@@ -29,37 +30,52 @@ class Spot(NamedTuple):
 Folded = dict[Heard, int]
 
 
+@dataclass
+class _Times:
+    """How often an event came that is equal to ``event``."""
+
+    event: Event
+    number: int = 0
+
+
 class Tally:
     """The events of one thread; other threads may read it at any time.
 
-    ``heard`` has all events, ``inside`` those of finished steps. While a step is open, ``step`` has its
+    ``inside`` are the events of finished steps. While a step is open, ``step`` has its
     events so far. ``figures`` and ``spots`` are the ranges over single steps, of counts and of lines.
     """
 
     def __init__(self, families: Sequence[str] = ()) -> None:
         """Begin with nothing; the launches of ``families`` have a figure in every step."""
         self._names = count_names(families)
-        self._kept: dict[Event, Event] = {}
         self.step: Folded | None = None
         self.clear()
 
     def clear(self) -> None:
         """Forget everything so far; an open step begins anew."""
-        self.heard: Folded = {}
+        self._times: dict[Heard, _Times] = {}
         self.inside: Folded = {}
         self.figures: Ranges[str] = Ranges()
         self.spots: Ranges[Spot] = Ranges()
-        self._kept.clear()
         self.step = None if self.step is None else {}
 
     def add(self, event: Event) -> Event:
         """Count ``event``, which the running code causes; returned is the first of those equal to it."""
-        event = self._kept.setdefault(event, event)
         heard = Heard(event, own_line() if in_library(event.site.file) else NOWHERE)
-        _add(self.heard, heard, 1)
+        # An event's hash is dear: it is asked for once.
+        times = self._times.get(heard)
+        if times is None:
+            times = self._times[heard] = _Times(event)
+        times.number += 1
         if self.step is not None:
             _add(self.step, heard, 1)
-        return event
+        return times.event
+
+    @property
+    def heard(self) -> Folded:
+        """All events so far."""
+        # A list is made at once, while a dictionary that another thread fills can't be walked through.
+        return {heard: times.number for heard, times in list(self._times.items())}
 
     def finish(self) -> None:
         """End the open step: its figures enter the ranges."""
@@ -74,7 +90,6 @@ def folded(parts: Iterable[Mapping[Heard, int]]) -> Folded:
     """The sum of several threads' events."""
     found: Folded = {}
     for part in parts:
-        # A list is made at once, while a dictionary that another thread fills can't be walked through.
         for heard, times in list(part.items()):
             _add(found, heard, times)
     return found
@@ -88,9 +103,7 @@ def without(events: Mapping[Heard, int], taken: Mapping[Heard, int]) -> Folded:
 
 def totals(events: Mapping[Heard, int], names: Iterable[str]) -> dict[str, int]:
     """The sum of each of the counts ``names`` (``COUNT_NAMES``, ``launches.topk``)."""
-    return {
-        name: sum(figure(heard.event, name) * times for heard, times in events.items()) for name in names
-    }
+    return {name: sum(figure(heard.event, name) * times for heard, times in events.items()) for name in names}
 
 
 def counts(events: Mapping[Heard, int], families: Sequence[str] = ()) -> Counts:

@@ -1,12 +1,14 @@
-"""One file a format: a report reads a ``Comparison`` and nothing else. Imports no torch."""
+"""One file a format: a report reads a ``Comparison`` or a ``Run`` and nothing else. Imports no torch."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from importlib import import_module
 from pathlib import Path
 
 from syncscope.comparison import results
 from syncscope.comparison.results import Comparison
+from syncscope.runs.record import Run
 
 # Extension to module, imported when it is asked for: an unused format costs nothing.
 FORMATS = {
@@ -16,31 +18,41 @@ FORMATS = {
     ".svg": "syncscope.reports.svg",
 }
 
+RUN_FORMATS = {
+    ".json": "syncscope.reports.run_json",
+    ".md": "syncscope.reports.run_markdown",
+}
+
 
 class UnknownFormat(Exception):
     """No report is made for a file's extension; the message lists those that are known."""
 
 
-def format_of(path: Path) -> str:
-    """The module that makes the report for ``path``'s extension, upper or lower case.
+def format_of(path: Path, formats: Mapping[str, str] = FORMATS) -> str:
+    """The module of ``formats`` that makes the report for ``path``'s extension, upper or lower case.
 
     Raises:
         UnknownFormat: there is none. Ask before a long run, not after it.
     """
     try:
-        return FORMATS[path.suffix.lower()]
+        return formats[path.suffix.lower()]
     except KeyError:
         given = f"the extension {path.suffix!r}" if path.suffix else "a name without an extension"
-        known = " ".join(sorted(FORMATS))
+        known = " ".join(sorted(formats))
         raise UnknownFormat(f"{path}: no report has {given}; use one of {known}") from None
 
 
-def write(comparison: Comparison, path: Path) -> None:
+def formats_for(record: Comparison | Run) -> Mapping[str, str]:
+    """The formats that there are for a comparison, or for a run."""
+    return RUN_FORMATS if isinstance(record, Run) else FORMATS
+
+
+def write(record: Comparison | Run, path: Path) -> None:
     """Write the report that ``path``'s extension asks for, whole or not at all.
 
     Raises:
         UnknownFormat: no report has this extension.
         OSError: the folder is missing or not writable; ``path`` is then unchanged.
     """
-    text: str = import_module(format_of(path)).render(comparison)
+    text: str = import_module(format_of(path, formats_for(record))).render(record)
     results.write_whole(path, text.encode())

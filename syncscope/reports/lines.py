@@ -6,11 +6,44 @@ from collections import defaultdict
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from pathlib import PurePath
+from typing import Protocol
 
 from syncscope.comparison.results import Comparison, Range, SiteResult, SubjectRecord
 from syncscope.reports import laws, words
 
 _UNCOUNTED = ("launch", "unknown")
+
+
+class Crossing(Protocol):
+    """What a line did: the site of a comparison, or of a run."""
+
+    @property
+    def kind(self) -> str:
+        """The kind of the event."""
+
+    @property
+    def api(self) -> str:
+        """Its spelling."""
+
+    @property
+    def dtype(self) -> str:
+        """The dtype of what was read or moved, empty where there is no single one."""
+
+    @property
+    def dtoh(self) -> int:
+        """Copies from the device to the host."""
+
+    @property
+    def htod(self) -> int:
+        """Copies from the host to the device."""
+
+    @property
+    def dtod(self) -> int:
+        """Copies on the device."""
+
+    @property
+    def waits(self) -> int:
+        """Waits of the host."""
 
 
 @dataclass(frozen=True)
@@ -58,11 +91,11 @@ def place(comparison: Comparison, site: SiteResult) -> str:
     return f"{_path(site.file, getattr(comparison, site.subject))}:{site.line}"
 
 
-def what(site: SiteResult, spell: Callable[[str], str] = str) -> str:
+def what(site: Crossing, spell: Callable[[str], str] = str) -> str:
     """``scalar read by Tensor.item, int64: 1 DtoH copy, 1 wait``; ``spell`` marks up the names of code."""
     api = f" by {spell(site.api)}" if site.api else ""
     dtype = f", {spell(site.dtype)}" if site.dtype else ""
-    return f"{words.KINDS[site.kind]}{api}{dtype}: {_costs(site)}"
+    return f"{words.KINDS[site.kind]}{api}{dtype}: {costs(site)}"
 
 
 def a_call(site: SiteResult) -> str:
@@ -97,7 +130,8 @@ def _identity(site: SiteResult) -> tuple[str, str, str]:
     return (site.kind, site.api, site.text or f"{site.function}:{site.line}")
 
 
-def _costs(site: SiteResult) -> str:
+def costs(site: Crossing) -> str:
+    """``1 DtoH copy, 1 wait``; ``no copy, no wait``."""
     copies = {"DtoH copy": site.dtoh, "HtoD copy": site.htod, "DtoD copy": site.dtod, "wait": site.waits}
     parts = [words.number(amount, name) for name, amount in copies.items() if amount]
     return ", ".join(parts) or "no copy, no wait"

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterable
 
-from syncscope.comparison.results import Branch, CaseResult, Comparison, Difference, Side
+from syncscope.comparison.results import Branch, CaseResult, Comparison, Difference, Environment, Side
 from syncscope.reports import figures, laws, lines, words
 
 _SIMULATED = (
@@ -66,11 +66,21 @@ def change(comparison: Comparison, key: str) -> str:
 def warnings(comparison: Comparison) -> list[str]:
     """What the reader has to know before using the figures, the gravest first."""
     return [
+        *_idle(comparison),
         *_grown(comparison),
         *_unknown(comparison),
         *disagreements(comparison),
         *_varying(comparison),
         *_branches(comparison.branches),
+    ]
+
+
+def _idle(comparison: Comparison) -> list[str]:
+    """The sides that never had a tensor on the device: a zero of theirs is no finding."""
+    return [
+        f"Nothing of {side} ran on the device: no operator had a tensor there, so its zeros say nothing. "
+        "Do its inputs use `device`?"
+        for side in comparison.idle
     ]
 
 
@@ -105,8 +115,11 @@ def remaining(comparison: Comparison) -> str:
         unmatched = f"; {added} of them not in old" if added else ""
         still = "reads, copies or waits" if len(left) == 1 else "read, copy or wait"
         return f"{words.number(len(left), 'line')} of new still {still}{unmatched}."
+    if "new" in comparison.idle:
+        return "Nothing of new ran on the device: what remains in it is not known."
     seen = "besides the unknown operators, " if lines.unknown(comparison) else ""
-    return f"In the cases that were run, {seen}nothing remains in new: no read, no copy, no wait."
+    doubt = " torch.profiler disagrees about a count: see above." if comparison.disagreements else ""
+    return f"In the cases that were run, {seen}nothing remains in new: no read, no copy, no wait.{doubt}"
 
 
 def limitations(comparison: Comparison) -> list[str]:
@@ -141,14 +154,18 @@ def profiled(comparison: Comparison) -> str:
 
 def environment(comparison: Comparison) -> dict[str, str]:
     """The environment as names and values, without the empty ones."""
-    made = comparison.environment
+    return facts(comparison.environment, comparison.tool)
+
+
+def facts(made: Environment, tool: str) -> dict[str, str]:
+    """Names and values of an environment, and of the tool's version, without the empty ones."""
     commit = f"{made.commit}{' with uncommitted changes' if made.dirty else ''}" if made.commit else ""
-    facts = {
+    found = {
         "device": made.device, "GPU": made.gpu, "driver": made.driver, "CUDA": made.cuda,
         "PyTorch": made.torch, "Python": made.python, "platform": made.platform, "commit": commit,
-        "threads": str(made.threads or ""), "syncscope": comparison.tool,
+        "threads": str(made.threads or ""), "syncscope": tool,
     }  # fmt: skip
-    return {name: value for name, value in facts.items() if value}
+    return {name: value for name, value in found.items() if value}
 
 
 def _exactly(amount: float) -> str:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import textwrap
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from contextlib import AbstractContextManager
 
 from rich import box
 from rich.cells import cell_len
@@ -30,31 +31,36 @@ _STYLES = {
 
 def print_comparison(comparison: Comparison, console: Console) -> None:
     """Print the whole report to ``console``; without any escape code where it has no colour."""
-    with console.use_theme(Theme(dict.fromkeys(_STYLES, "none") if console.no_color else _STYLES)):
+    with styled(console):
         _print_verdict(comparison, console)
         _print_counts(comparison, console)
         _print_differences(comparison, console)
         _print_old_lines(comparison, console)
         _print_remaining(comparison, console)
-        _print_list("Notes", comparison.notes, console)
-        _print_list("Limitations", sentences.limitations(comparison), console)
-        _print_environment(comparison, console)
+        print_list("Notes", comparison.notes, console)
+        print_list("Limitations", sentences.limitations(comparison), console)
+        print_facts(sentences.environment(comparison), console)
+
+
+def styled(console: Console) -> AbstractContextManager[object]:
+    """The styles of reports, which are none where there is no colour."""
+    return console.use_theme(Theme(dict.fromkeys(_STYLES, "none") if console.no_color else _STYLES))
 
 
 def _print_verdict(comparison: Comparison, console: Console) -> None:
     good = comparison.equal and not comparison.grew
-    _print_wrapped(sentences.outputs(comparison), console, "report.good" if good else "report.bad")
-    _print_wrapped(sentences.counts(comparison), console)
+    print_wrapped(sentences.outputs(comparison), console, "report.good" if good else "report.bad")
+    print_wrapped(sentences.counts(comparison), console)
     for side, subject in (("old", comparison.old), ("new", comparison.new)):
         console.print(Text(f"{side}: {subject.label}", style="report.place"), soft_wrap=True)
     for warning in sentences.warnings(comparison):
-        _print_wrapped(f"! {warning}", console, "report.warning", hang="  ")
+        print_wrapped(f"! {warning}", console, "report.warning", hang="  ")
 
 
 def _print_counts(comparison: Comparison, console: Console) -> None:
     item, memcpy, *families = figures.figure_columns(comparison)
     columns = [item, memcpy, figures.waits_column(), *families, figures.outputs_column()]
-    _print_heading(sentences.caption(comparison), console)
+    print_heading(sentences.caption(comparison), console)
     for at, group in enumerate(_groups(comparison, columns, console.width)):
         console.print(*([""] if at else []), _table(comparison, group), sep="\n")
 
@@ -65,24 +71,24 @@ def _print_differences(comparison: Comparison, console: Console) -> None:
         for case in comparison.cases
         for each in case.parity.differences
     ]
-    _print_list("Outputs that differ", found, console)
+    print_list("Outputs that differ", found, console)
 
 
 def _print_old_lines(comparison: Comparison, console: Console) -> None:
     found = lines.of_old(comparison)
     if found:
-        _print_heading(f"Lines of old that read, copy or wait ({comparison.provenance})", console)
+        print_heading(f"Lines of old that read, copy or wait ({comparison.provenance})", console)
     for line in found:
         _print_line(comparison, line, f"→ {line.fate}", console)
 
 
 def _print_remaining(comparison: Comparison, console: Console) -> None:
-    _print_heading(f"What remains in new ({comparison.provenance})", console)
-    _print_wrapped(sentences.remaining(comparison), console, indent="  ")
+    print_heading(f"What remains in new ({comparison.provenance})", console)
+    print_wrapped(sentences.remaining(comparison), console, indent="  ")
     for line in lines.of_new(comparison):
         _print_line(comparison, line, f"({line.origin})", console)
         if line.site.reason:
-            _print_wrapped(f"why: {line.site.reason}", console, indent="      ")
+            print_wrapped(f"why: {line.site.reason}", console, indent="      ")
 
 
 def _print_line(comparison: Comparison, line: lines.Line, other: str, console: Console) -> None:
@@ -91,30 +97,31 @@ def _print_line(comparison: Comparison, line: lines.Line, other: str, console: C
     if line.site.text:
         console.print(Text(f"    {line.site.text}"), soft_wrap=True)
     cost = f"{lines.what(line.site)}; a call: {lines.a_call(line.site)} {other}"
-    _print_wrapped(cost, console, indent="      ")
+    print_wrapped(cost, console, indent="      ")
 
 
-def _print_list(heading: str, sentences_: Sequence[str], console: Console) -> None:
+def print_list(heading: str, sentences_: Sequence[str], console: Console) -> None:
+    """A list under its heading; nothing where it is empty."""
     if sentences_:
-        _print_heading(heading, console)
+        print_heading(heading, console)
     for sentence in sentences_:
-        _print_wrapped(f"- {sentence}", console, indent="  ", hang="  ")
+        print_wrapped(f"- {sentence}", console, indent="  ", hang="  ")
 
 
-def _print_environment(comparison: Comparison, console: Console) -> None:
-    facts = ", ".join(f"{name} {fact}" for name, fact in sentences.environment(comparison).items())
-    console.print()
-    _print_wrapped(facts, console, "report.aside")
+def print_facts(facts: Mapping[str, str], console: Console) -> None:
+    """Names and values in one paragraph; nothing where there are none."""
+    if facts:
+        console.print()
+        print_wrapped(", ".join(f"{name} {fact}" for name, fact in facts.items()), console, "report.aside")
 
 
-def _print_heading(text: str, console: Console) -> None:
+def print_heading(text: str, console: Console) -> None:
+    """A heading after an empty line."""
     console.print()
     console.print(Text(text, style="report.heading"))
 
 
-def _print_wrapped(
-    text: str, console: Console, style: str = "none", indent: str = "", hang: str = ""
-) -> None:
+def print_wrapped(text: str, console: Console, style: str = "none", indent: str = "", hang: str = "") -> None:
     """Words wrapped at the console's width behind ``indent``, after the first line behind ``hang`` too."""
     room = max(20, console.width - cell_len(indent + hang))
     for at, line in enumerate(Text(text, style=style).wrap(console, room)):

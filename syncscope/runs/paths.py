@@ -44,7 +44,9 @@ class Paths:
         whole = self._whole(pattern)
         if glob.has_magic(pattern):
             return any(fnmatchcase(file, each) for each in (pattern, whole, f"*/{pattern}"))
-        return any(file == each or file.startswith(each + os.sep) for each in (whole, os.path.realpath(whole)))
+        return any(
+            file == each or file.startswith(each + os.sep) for each in (whole, os.path.realpath(whole))
+        )
 
     def _whole(self, path: str) -> str:
         return os.path.normpath(os.path.join(self.folder, path))

@@ -21,6 +21,15 @@ class UnusableProgram(Unusable):
     """The program isn't there or does not parse; the message says why."""
 
 
+class Raised(SystemExit):
+    """The program raised an exception that it did not catch, and that was shown; ``error`` is its class."""
+
+    def __init__(self, error: str) -> None:
+        """Exit with 1, as Python does."""
+        super().__init__(1)
+        self.error = error
+
+
 @dataclass(frozen=True)
 class Program:
     """Code, the globals it begins with, and what it finds in ``sys.argv[0]``."""
@@ -62,7 +71,9 @@ def module(name: str) -> Program:
     if spec is not None and spec.submodule_search_locations is not None:
         spec = _found(f"{name}.__main__")
     if spec is None or spec.origin is None:
-        raise UnusableProgram(f"{name}: no such module, or a package without a __main__; see python -m {name}")
+        raise UnusableProgram(
+            f"{name}: no such module, or a package without a __main__; see python -m {name}"
+        )
     return _of_spec(spec, spec.origin, spec.parent)
 
 
@@ -72,7 +83,7 @@ def start(program: Program, args: tuple[str, ...]) -> None:
     An exception that it doesn't catch is shown as Python shows it.
 
     Raises:
-        SystemExit: always with what Python would exit with.
+        SystemExit: always, with what Python would exit with; Raised where an exception was shown.
         KeyboardInterrupt: it was interrupted; this was shown already.
     """
     main = ModuleType("__main__")
@@ -89,7 +100,7 @@ def start(program: Program, args: tuple[str, ...]) -> None:
         _show(error)
         if isinstance(error, KeyboardInterrupt):
             raise
-        raise SystemExit(1) from None
+        raise Raised(type(error).__name__) from None
     raise SystemExit
 
 

@@ -84,7 +84,8 @@ class LeftOut:
 class Run:
     """What a program did under a scope, from its start to its end.
 
-    ``counts`` are totals over everything; ``sites`` are the lines that are shown, most frequent first.
+    ``counts`` are totals over everything; ``sites`` are the lines that are shown: those
+    that wait most first, then those that copy most.
     ``threads``: whether threads that the program started were heard. ``ended`` says how the program ended,
     and is empty where it ran to its end. ``notes`` are further sentences for the reader.
     """

@@ -49,7 +49,12 @@ def _sites(events: Folded, steps: Steps | None, folder: str) -> list[RunSite]:
         if heard.event.kind != "launch":
             groups.setdefault(tally.spot(heard.event), {})[heard] = times
     found = [_site(spot, group, steps, folder) for spot, group in groups.items()]
-    return sorted(found, key=lambda site: (-site.events, site.file, site.line, site.kind, site.api))
+    return sorted(found, key=_rank)
+
+
+def _rank(site: RunSite) -> tuple[int, int, str, int, str, str]:
+    """What waits most comes first, then what only copies."""
+    return -site.waits, -site.events, site.file, site.line, site.kind, site.api
 
 
 def _site(spot: Spot, events: Folded, steps: Steps | None, folder: str) -> RunSite:

@@ -12,7 +12,8 @@ class Charge:
     """One thing that an operator did at the border between host and device.
 
     ``dtoh``, ``htod``, ``dtod`` are memcpys, ``waits`` are explicit waits of the host; ``shape`` and
-    ``dtype`` are those of the value moved. ``note`` adds to the entry's reason what only this call shows.
+    ``dtype`` are those of the value moved. ``why`` is the reason where the operator does several things: it
+    stands in place of the entry's. ``note`` adds to the reason what only this call shows.
     """
 
     kind: Kind
@@ -22,4 +23,5 @@ class Charge:
     waits: int = 0
     shape: tuple[int, ...] = ()
     dtype: str = ""
+    why: str = ""
     note: str = ""

@@ -16,7 +16,7 @@ from syncscope.simcuda.placement import PLACEMENT
 
 @dataclass
 class Frame:
-    """One call of a torch function with its arguments; of None, where an operator is made of others.
+    """One call of a torch function with its arguments; of None, where an ``operator`` is made of others.
 
     ``target`` says where tensors made in this call are to live, as its ``device`` argument asked: on the
     device (True), on the host (False), or nothing was asked (None).
@@ -27,6 +27,7 @@ class Frame:
     kwargs: Mapping[str, Any]
     caller: FrameType | None = None
     target: bool | None = None
+    operator: str = ""
 
     @property
     def spelling(self) -> str:
@@ -69,7 +70,8 @@ def _collect(value: object, found: list[Tensor]) -> None:
 @functools.cache
 def _spelled(func: Callable[..., Any]) -> str:
     """``Tensor.item``, ``torch.topk``."""
-    name = str(resolve_name(func) or getattr(func, "__qualname__", None) or repr(func))
+    known = resolve_name(func) or getattr(func, "__qualname__", None)
+    name = str(known or getattr(func, "_name", None) or repr(func))
     name = name.replace("_VariableFunctionsClass.", "torch.").replace("torch.functional.", "torch.")
     name = name.removesuffix(".__get__")
     return name.removeprefix("torch.") if name.startswith("torch.Tensor.") else name

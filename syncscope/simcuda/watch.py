@@ -43,7 +43,7 @@ class Watch(ABC):
     ``families`` maps an ATen operator's name to the family that its launches are counted under. ``operators``
     counts every ATen call that was heard, by name and on whichever device: what torch.profiler counts as
     well. ``kernels`` names those that were run as they are on the CPU: what their kernels call was not heard.
-    ``notes`` say what was not done as on a GPU.
+    ``notes`` say what was not done as on a GPU; ``touched`` whether an operator ran on the device at all.
 
     On every way out the thread's modes are those it came in with, and torch is as it was. A watch may stand
     inside of another in the same thread: its events are the other's too.
@@ -61,6 +61,7 @@ class Watch(ABC):
         self.operators: Counter[str] = Counter()
         self.notes: list[str] = []
         self.kernels: set[str] = set()
+        self.touched = False
         self._undo: list[Callable[[], Any]] = []
         self._outer: Watch | None = None
 
@@ -135,7 +136,8 @@ class Watch(ABC):
     def charge(self, charges: Collection[Charge], op: str = "", why: str = "", spelling: str = "") -> None:
         """Record ``charges`` of the operator ``op`` against the user's line that is running.
 
-        ``spelling`` is what the user calls where no torch function does.
+        ``why`` is the reason of those that bring none of their own; ``spelling`` is what the user calls
+        where no torch function does.
         """
         if not charges:
             return
@@ -152,7 +154,7 @@ class Watch(ABC):
                     waits=charge.waits,
                     shape=charge.shape,
                     dtype=charge.dtype,
-                    reason="; ".join(filter(None, (why, charge.note))),
+                    reason="; ".join(filter(None, (charge.why or why, charge.note))),
                     site=stack[0] if stack else sites.NOWHERE,
                     stack=stack,
                 )

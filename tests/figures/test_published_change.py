@@ -26,11 +26,11 @@ frames,calls,item_old,item_new,memcpy_old,memcpy_new,topk_old,topk_new,scatter_o
 """
 
 
-def compared(old, new, calls=20, frames=(2, 8, 32), kind=None, **variables):
+def compared(old, new, calls=20, frames=(2, 8, 32), kind=None, device="sim", **variables):
     subjects = load_pair(str(EXAMPLES / old), str(EXAMPLES / new))
     sweep = sweep_of([("frames", frames), *((name, [value]) for name, value in variables.items())])
     workload = chosen_workload(*subjects, sweep, kind=kind)
-    return compare(*subjects, Plan(sweep, workload, calls=calls, device="sim"))
+    return compare(*subjects, Plan(sweep, workload, calls=calls, device=device))
 
 
 @pytest.fixture(scope="module")
@@ -105,3 +105,11 @@ def test_the_review_attachment_holds_the_counts_that_are_found_now(published):
         (case.sweep, case.old.counts, case.new.counts) for case in published.cases
     ]
     assert rows((ATTACHED / "counts.csv").read_text()) == rows(PUBLISHED)
+
+
+@pytest.mark.gpu
+def test_a_real_gpu_measures_the_published_figures_and_the_scope_names_every_copy():
+    measured = compared("per_frame_reads.py", "read_once.py", device="cuda")
+    assert measured.provenance == "measured"
+    assert measured.disagreements == []
+    assert rows(counts_csv.render(measured)) == rows(PUBLISHED)

@@ -43,4 +43,4 @@ def test_every_entry_says_why_and_where():
 
 def test_entries_of_one_name_cannot_be_made_twice():
     with pytest.raises(ValueError, match="nonzero has two entries in the cost table"):
-        table.cost("nonzero", why="again", source="nowhere")(table.free)
+        table.cost("nonzero", why="again", source="nowhere", figures="nothing")(table.free)

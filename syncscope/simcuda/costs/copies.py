@@ -12,11 +12,21 @@ from syncscope.simcuda.costs.table import Call, cost, device_copy, dtype_name, f
 from syncscope.simcuda.frames import tensors
 from syncscope.simcuda.placement import PLACEMENT
 
+_TO_HOST = "the host obtains the values, and waits for all that was launched before"
+_TO_HOST_LATER = "the values go to the host, which doesn't wait: they are valid after a synchronize only"
+_TO_DEVICE = "values of the host go to the device, and the host waits until they are there"
+_TO_DEVICE_LATER = "values of the host go to the device, and the host doesn't wait"
+_NUMBER = "the number is uploaded as a 0-dim tensor; x[i].fill_(number) takes it as it is"
+_DENSE = "a copy on the device between dense tensors of one dtype and order is a memcpy"
+
 
 @cost(
     "copy_",
     why="values go from one tensor to another: between host and device the host waits unless non_blocking",
     source="aten/src/ATen/native/cuda/Copy.cu, copy_kernel_cuda, copy_device_to_device",
+    figures="1 DtoH, 1 wait to the host; 1 HtoD, 1 wait to the device; 0 waits with "
+    "non_blocking=True; 1 DtoD on the device where both are dense, in one order and of one "
+    "dtype; nothing where empty",
     instead="a pinned source and non_blocking=True",
     mixes=True,
 )
@@ -29,14 +39,23 @@ def copied(target: Tensor, source: Tensor, non_blocking: bool) -> Charge | None:
     """What one copy costs."""
     if is_on(target) and is_on(source):
         return _on_device(target, source)
-    return _across(source, not non_blocking)
+    return _across(source, not non_blocking, _number_written(source))
 
 
-def _across(source: Tensor, waits: bool) -> Charge | None:
+def _across(source: Tensor, waits: bool, why: str = "") -> Charge | None:
     """A copy to the other side."""
     if is_on(source):
-        return fetch(source, waits)
-    return upload(source, waits, pinned=PLACEMENT.is_pinned(source) and source.is_contiguous())
+        return fetch(source, waits, _TO_HOST if waits else _TO_HOST_LATER)
+    pinned = PLACEMENT.is_pinned(source) and source.is_contiguous()
+    return upload(source, waits, pinned, why or (_TO_DEVICE if waits else _TO_DEVICE_LATER))
+
+
+def _number_written(source: Tensor) -> str:
+    """The reason of ``x[i] = 3``, for which the Python binding made ``source``; empty where a user has."""
+    device = watch.active()
+    if device is None or not device.frames or device.frames[-1].spelling != "Tensor.__setitem__":
+        return ""
+    return "" if _is_the_users(source) else _NUMBER
 
 
 def _on_device(target: Tensor, source: Tensor) -> Charge | None:
@@ -44,7 +63,7 @@ def _on_device(target: Tensor, source: Tensor) -> Charge | None:
     same = target.data_ptr() == source.data_ptr() and target.stride() == source.stride()
     if same or target.dtype != source.dtype or target.is_conj() != source.is_conj():
         return None
-    return device_copy(source) if same_dense_layout(target, source) else None
+    return device_copy(source, why=_DENSE) if same_dense_layout(target, source) else None
 
 
 @cost(
@@ -52,10 +71,16 @@ def _on_device(target: Tensor, source: Tensor) -> Charge | None:
     "_to_copy",
     why="a contiguous copy of the same dtype is a memcpy on the device; any other is a kernel",
     source="aten/src/ATen/native/TensorConversions.cpp, _to_copy; TensorFactories.cpp, clone; cuda/Copy.cu",
+    figures="1 DtoD where a dense tensor keeps its dtype and order; nothing for any other on the "
+    "device: that is a kernel; 1 DtoH, 1 wait to the host; 1 HtoD, 1 wait to the device; 0 "
+    "waits with non_blocking=True",
+    instead="to the host: fetch once, after the loop; to the device: a pinned source and non_blocking=True",
 )
 def copies(call: Call) -> Charge | None:
     """A memcpy, if the copy has the layout of the original; on a real GPU, a crossing too."""
     source = call["self"]
+    if _has_no_bytes(call):
+        return None
     if _leaves_its_side(call):
         return _across(source, not call["non_blocking"])
     converts = "dtype" in call.kwargs and call["dtype"] not in (None, source.dtype)
@@ -66,6 +91,12 @@ def copies(call: Call) -> Charge | None:
     wanted = call["memory_format"]
     keeps = wanted in (None, torch.preserve_format) and is_dense(source)
     return device_copy(source) if keeps or _has_format(source, wanted) else None
+
+
+def _has_no_bytes(call: Call) -> bool:
+    """Whether the copy is a meta tensor, or the original one of autograd's zeros that were never made."""
+    wanted = call["device"] if "device" in call.operator.arguments else None
+    return (wanted is not None and wanted.type == "meta") or bool(call["self"]._is_zerotensor())
 
 
 def _leaves_its_side(call: Call) -> bool:
@@ -84,6 +115,7 @@ def _has_format(source: Tensor, wanted: torch.memory_format | None) -> bool:
     "where.self",
     why="a 0-dim CPU operand of where is copied to the device first",
     source="aten/src/ATen/native/TensorCompare.cpp, where_self_out",
+    figures="1 HtoD, 1 wait for each 0-dim tensor of the host; nothing for Python numbers",
     instead="a Python number, or a tensor on the device",
     mixes=True,
 )
@@ -110,10 +142,16 @@ def _is_the_users(one: Tensor) -> bool:
     return any(one is t for t in tensors(frame.args, frame.kwargs))
 
 
+_FILLS_HOST = "a tensor of the host is filled with a number of the device, which the host has to read"
+
+
 @cost(
     "fill_.Tensor",
     why="a host tensor is filled with a number that the host reads; on the device one element is copied",
     source="aten/src/ATen/native/Fill.cpp, fill_out, fill_",
+    figures="1 DtoH, 1 wait where a tensor of the host is filled; 1 DtoD for one element on the "
+    "device; nothing for more",
+    instead="a Python number, or a target on the device",
     mixes=True,
 )
 def fill(call: Call) -> Charge | None:
@@ -122,5 +160,5 @@ def fill(call: Call) -> Charge | None:
     if not is_on(value):
         return None
     if not is_on(target):
-        return read(value) if target.numel() else None
+        return read(value, why=_FILLS_HOST) if target.numel() else None
     return copied(target, value.expand(target.shape), False) if target.numel() == 1 else None

@@ -15,6 +15,10 @@ from syncscope.simcuda.costs.table import Call, cost, is_on, upload
     why="one kernel where all lie on the device in one order; else one copy after the other",
     source="aten/src/ATen/native/cuda/ForeachBinaryOpList.cu, foreach_tensor_copy_list_kernel_cuda_; "
     "ForeachOpsKernels.cpp, foreach_tensor_copy_list_kernel_slow_",
+    figures="nothing where all are on the device, of the same strides and dtype; 1 DtoD for each "
+    "dense pair elsewhere on the device; 1 DtoH, 1 wait for each pair to the host; 1 HtoD, 1 "
+    "wait for each pair to the device; 0 waits with non_blocking=True",
+    instead="sources on the device, or pinned ones and non_blocking=True",
     mixes=True,
 )
 def foreach_copy(call: Call) -> list[Charge]:
@@ -37,6 +41,7 @@ def _one_kernel(targets: list[Tensor], sources: list[Tensor]) -> bool:
     "_foreach_clone",
     why="one kernel copies all",
     source="aten/src/ATen/native/cuda/ForeachUnaryOp.cu, foreach_tensor_clone_cuda",
+    figures="nothing",
 )
 def foreach_clone(call: Call) -> None:
     """Nothing."""
@@ -49,6 +54,7 @@ def foreach_clone(call: Call) -> None:
     "_foreach_addcdiv_.Tensor",
     why="the factors are numbers in a tensor that has to be the host's",
     source="aten/src/ATen/native/ForeachUtils.h, convert_tensor_to_scalar_list",
+    figures="nothing: factors on the device are an error",
     mixes=True,
 )
 def foreach_factors(call: Call) -> None:
@@ -65,6 +71,8 @@ def foreach_factors(call: Call) -> None:
     "bernoulli_.Tensor",
     why="probabilities on the host go up first",
     source="aten/src/ATen/native/cuda/DistributionBernoulli.cu, bernoulli_tensor_kernel",
+    figures="1 HtoD, 1 wait where p is a tensor of the host; nothing otherwise",
+    instead="p on the device, or a Python number",
     mixes=True,
 )
 def bernoulli(call: Call) -> Charge | None:
@@ -76,6 +84,7 @@ def bernoulli(call: Call) -> Charge | None:
     "_pack_padded_sequence",
     why="lengths are the host's, and so are the batch sizes that come out",
     source="aten/src/ATen/native/PackedSequence.cpp, _pack_padded_sequence",
+    figures="nothing: lengths on the device are an error",
     mixes=True,
     host_results=(1,),
 )

@@ -19,6 +19,17 @@ _TWO_DEVICES = (
     "Expected all tensors to be on the same device, but found at least two devices, cuda:0 and cpu! "
     "(values of an indexed assignment)"
 )
+_MASK = "how many elements the mask selects decides the size, and the host has to know it"
+_HOST_INDEX = "the index is a tensor of the host, and is uploaded"
+_HOST_MASK = "the mask is a tensor of the host: its indices are found there, and go up from pinned memory"
+_SORTED_MASK = "the mask is a tensor of the host: its indices are found there, and uploaded to be sorted"
+_LIST = "the index is a list or an array: it becomes a tensor, which is uploaded"
+_NUMBER = (
+    "the number is uploaded as a 0-dim tensor; index_fill_(dim, index, number) or masked_fill_(mask, number) "
+    "takes it as it is"
+)
+_HOST_NUMBER = "the value is a tensor of the host, and is uploaded"
+_FETCHED = "the tensor that is written is the host's: an index or a value of the device is fetched"
 _BY_BRACKETS = ("Tensor.__getitem__", "Tensor.__setitem__")
 
 
@@ -27,6 +38,9 @@ _BY_BRACKETS = ("Tensor.__getitem__", "Tensor.__setitem__")
     "_unsafe_index.Tensor",
     why="a mask is turned into indices, whose number the host has to learn; an index on the host is uploaded",
     source="aten/src/ATen/native/IndexingUtils.h, expandTensors; TensorAdvancedIndexing.cpp, make_info",
+    figures="1 DtoH, 1 wait for each mask on the device; 1 HtoD, 1 wait for each index of the host, "
+    "as a list or array is; 1 HtoD for each mask of the host; 1 DtoH, 1 HtoD, 2 waits for "
+    "each list of bools; nothing for indices on the device",
     instead="an index tensor on the device; torch.where with three arguments in place of a mask",
     mixes=True,
 )
@@ -41,6 +55,7 @@ def index(call: Call) -> list[Charge]:
     "index_put",
     why="made of _index_put_impl_ (and of a copy)",
     source="aten/src/ATen/native/TensorAdvancedIndexing.cpp, index_put_",
+    figures="nothing of its own",
     mixes=True,
     enters=True,
 )
@@ -53,6 +68,10 @@ def index_put(call: Call) -> None:
     why="the indices cost what they cost in reading; a Python or CPU scalar is uploaded as a tensor",
     source="aten/src/ATen/native/TensorAdvancedIndexing.cpp, _index_put_impl_; "
     "TensorAdvancedIndexingUtils.h, canDispatchToMaskedFill",
+    figures="1 HtoD, 1 wait for a number of Python or the host, but nothing where one mask on the "
+    "device says where; 1 DtoH, 1 wait for each mask on the device, with any other value; 1 "
+    "HtoD, 1 wait for each index of the host, as a list or array is; 1 HtoD for each mask of "
+    "the host; nothing for indices and values on the device",
     instead="index_fill_(dim, index, value) and masked_fill_(mask, value) take the number as it is",
     mixes=True,
 )
@@ -65,15 +84,19 @@ def index_put_impl(call: Call) -> list[Charge]:
     if _is_masked_fill(call, indices):
         return [c for one in indices if not is_on(one) for c in _built(one)]
     charges = [charge for one in indices for charge in _expanded(one, sorts=bool(call["accumulate"]))]
-    value = upload(call["values"]) if call.on_host("values") else None
+    value = _value(call["values"]) if call.on_host("values") else None
     return [*charges, value] if value else charges
+
+
+def _value(values: Tensor) -> Charge | None:
+    return upload(values, why=_HOST_NUMBER if _is_given(values) else _NUMBER)
 
 
 def _to_host(call: Call, indices: list[Tensor]) -> list[Charge]:
     """A write into a host tensor: indices and a value that live on the device are fetched."""
     _refuse_device_values(call["values"])
-    masks = [size_read(one) for one in indices if is_on(one) and one.dtype in _MASKS]
-    fetched = [fetch(one) for one in (*indices, call["values"]) if is_on(one)]
+    masks = [size_read(one, why=_MASK) for one in indices if is_on(one) and one.dtype in _MASKS]
+    fetched = [fetch(one, why=_FETCHED) for one in (*indices, call["values"]) if is_on(one)]
     return [*masks, *(charge for charge in fetched if charge)]
 
 
@@ -108,11 +131,11 @@ def _expanded(one: Tensor, sorts: bool = False) -> Iterator[Charge]:
         if _was_built_on_a_gpu(one):
             yield from _built(one)
         if masks:
-            yield size_read(one)
+            yield size_read(one, why=_MASK)
     elif not _is_the_users(one):
         yield from _built(one)
         if masks:
-            yield size_read(one)
+            yield size_read(one, why=_MASK)
     else:
         charge = _uploaded(one, masks, sorts)
         if charge:
@@ -128,19 +151,26 @@ def _was_built_on_a_gpu(one: Tensor) -> bool:
 def _uploaded(one: Tensor, masks: bool, sorts: bool) -> Charge | None:
     """A host index goes up; of a mask the indices, found on the host in pinned memory, without a wait."""
     if not masks:
-        return upload(one)
+        return upload(one, why=_HOST_INDEX)
     with unheard():
         found = one.detach().nonzero()
-    return upload(found, waits=sorts, pinned=not sorts)
+    return upload(found, waits=sorts, pinned=not sorts, why=_SORTED_MASK if sorts else _HOST_MASK)
 
 
 def _built(one: Tensor) -> Iterator[Charge]:
     """A list or array became a tensor on the device, inside the Python binding."""
-    charge = upload(one)
+    charge = upload(one, why=_LIST)
     if not one.is_cuda:
         PLACEMENT.put(one)
     if charge:
         yield charge
+
+
+def _is_given(one: Tensor) -> bool:
+    """Whether ``one`` stands in the user's call as a tensor, whatever the call."""
+    device = watch.active()
+    frame = None if device is None else next((f for f in reversed(device.frames) if f.func is not None), None)
+    return frame is None or any(one is t for t in tensors(frame.args, frame.kwargs))
 
 
 def _is_the_users(one: Tensor) -> bool:

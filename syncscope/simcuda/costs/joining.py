@@ -21,6 +21,8 @@ _TAKES_LIST = "one kernel takes a list of addresses, which is uploaded"
     "stack",
     why="a single tensor, and tensors of several dtypes, are copied one by one: dense ones by memcpy",
     source="aten/src/ATen/native/cuda/Shape.cu, cat_out_cuda",
+    figures="nothing for tensors of one dtype and at most 4 dimensions: that is one kernel; 1 DtoD "
+    "for each dense tensor otherwise, and for a single one",
 )
 def cat(call: Call) -> list[Charge]:
     """A memcpy for each tensor that fills a dense part of the result and has its dtype."""
@@ -57,9 +59,10 @@ def _filled(one: Tensor, dim: int, of: int) -> Charge | None:
     "split_with_sizes_copy.out",
     why=_TAKES_LIST,
     source="aten/src/ATen/native/cuda/TensorShape.cu, _chunk_cat_cuda, split_with_sizes_copy_out_cuda",
+    figures="1 HtoD",
 )
 def list_of_addresses(call: Call) -> Charge | None:
     """One upload from pinned memory, not waited for."""
     first = call["tensors"][0] if call.operator.name == "_chunk_cat" else call["self"]
     charge = upload(first, waits=False, pinned=True)
-    return Charge("upload", htod=1, note=_TAKES_LIST) if charge else None
+    return Charge("upload", htod=1, why=_TAKES_LIST) if charge else None

@@ -40,15 +40,18 @@ def by_columns(tensor: Tensor) -> bool:
     return tensor.dim() < 2 or bool(tensor.transpose(-2, -1).is_contiguous())
 
 
+INTO_COLUMNS = "the matrix is copied into column order: a memcpy where it is in that order already"
+
+
 def copy_to_columns(tensor: Tensor) -> Charge | None:
     """The copy of a matrix into column order: a memcpy where it is in that order, else a kernel."""
-    return device_copy(tensor) if by_columns(tensor) else None
+    return device_copy(tensor, why=INTO_COLUMNS) if by_columns(tensor) else None
 
 
-def clone(tensor: Tensor) -> Charge | None:
+def clone(tensor: Tensor, why: str = "") -> Charge | None:
     """A copy that keeps the layout: a memcpy where the tensor is dense."""
     dense = tensor.layout is torch.strided and is_dense(tensor)
-    return device_copy(tensor) if dense else None
+    return device_copy(tensor, why=why) if dense else None
 
 
 def charged(*charges: Charge | None) -> list[Charge]:

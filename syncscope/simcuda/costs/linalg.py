@@ -12,28 +12,30 @@ import torch
 from torch import Tensor
 
 from syncscope.simcuda.charges import Charge
-from syncscope.simcuda.costs.layouts import VERSION, by_columns, charged, copy_to_columns
+from syncscope.simcuda.costs.layouts import INTO_COLUMNS, VERSION, by_columns, charged, copy_to_columns
 from syncscope.simcuda.costs.table import Call, cost, device_copy, read
 
 _CHECK = "the host learns whether the factorisation failed"
-_ORDER = "the matrix is copied into column order: a memcpy where it is in that order already"
+_INFO = "whether the factorisation failed is one flag: all() of a single element copies it"
+_MAGMA = "MAGMA, which takes what cuSOLVER can't, waits for its queue"
 _NO_CHECK = "the _ex form with check_errors=False doesn't read"
 
 
 def error_check(matrices: Tensor) -> list[Charge]:
     """``info`` of every matrix is read as one flag; of a single one it is copied first (allany_impl)."""
     one = matrices.shape[:-2].numel() == 1
-    return charged(_info(matrices) if one else None, read(matrices))
+    return charged(_info(matrices) if one else None, read(matrices, why=_CHECK))
 
 
 def _info(matrices: Tensor) -> Charge:
-    return Charge("copy", dtod=1, shape=tuple(matrices.shape[:-2]), dtype="int32")
+    return Charge("copy", dtod=1, shape=tuple(matrices.shape[:-2]), dtype="int32", why=_INFO)
 
 
 @cost(
     "_linalg_check_errors",
     why=_CHECK,
     source="aten/src/ATen/native/BatchLinearAlgebra.cpp, _linalg_check_errors",
+    figures="1 DtoH, 1 wait; 1 DtoD more for a single matrix",
     instead=_NO_CHECK,
     enters=True,
 )
@@ -61,34 +63,41 @@ def _eliminated(call: Call, run: Callable[..., Any]) -> Any:
     stand_in=_eliminated,
     why="without pivots the matrix is copied first; of a matrix that isn't square MAGMA waits for its queue",
     source="aten/src/ATen/native/cuda/linalg/BatchLinearAlgebra.cpp, lu_factor; magma's queues",
+    figures="1 DtoH, 1 wait with check_errors=True; 3 waits where the matrices aren't square; 1 DtoD "
+    "by the order in memory",
+    instead="check_errors=False, as by default, and square matrices",
 )
 def lu_factor_ex(call: Call) -> list[Charge]:
     """A copy in column order, MAGMA's waits, and the check where it is asked for."""
     matrices = call["A"]
     square = matrices.shape[-1] == matrices.shape[-2]
-    waits = [] if square or not matrices.numel() else [Charge("wait", waits=3, note="MAGMA's queue")]
+    waits = [] if square or not matrices.numel() else [Charge("wait", waits=3, why=_MAGMA)]
     copied = copy_to_columns(matrices) if call["pivot"] else _unless_batched(matrices)
     checked = call.operator.name != "linalg_lu" and call["check_errors"]
     return [*waits, *charged(copied), *(error_check(matrices) if checked else [])]
 
 
 def _unless_batched(matrices: Tensor) -> Charge | None:
-    return device_copy(matrices) if matrices.dim() == 2 else None
+    why = "without pivots the matrix is copied first"
+    return device_copy(matrices, why=why) if matrices.dim() == 2 else None
 
 
 @cost(
     "linalg_ldl_factor_ex",
     "linalg_cholesky_ex",
     "linalg_inv_ex",
-    why=_ORDER,
+    why=INTO_COLUMNS,
     source="aten/src/ATen/native/BatchLinearAlgebra.cpp, linalg_cholesky_ex_out, linalg_inv_ex_out",
+    figures="1 DtoH, 1 wait with check_errors=True; 1 DtoD where the matrix is in column order; "
+    "nothing otherwise",
+    instead="check_errors=False, as by default",
 )
 def factor_ex(call: Call) -> list[Charge]:
     """A copy in column order, and the check where it is asked for."""
     matrices = call["self" if "self" in call.operator.arguments else "A"]
     copies = call.operator.name != "linalg_ldl_factor_ex" and _copied_by_columns(call, matrices)
     checks = error_check(matrices) if call["check_errors"] else []
-    return [*charged(device_copy(matrices) if copies else None), *checks]
+    return [*charged(device_copy(matrices, why=INTO_COLUMNS) if copies else None), *checks]
 
 
 def _copied_by_columns(call: Call, matrices: Tensor) -> bool:
@@ -98,16 +107,24 @@ def _copied_by_columns(call: Call, matrices: Tensor) -> bool:
 
 @cost(
     "_linalg_solve_ex",
-    why=_ORDER,
+    why=INTO_COLUMNS,
     source="aten/src/ATen/native/BatchLinearAlgebra.cpp, _linalg_solve_ex_out, linalg_lu_solve_out",
+    figures="1 DtoH, 1 wait with check_errors=True; 1 DtoD for each side in column order, 2 for a "
+    "vector; nothing otherwise",
+    instead="check_errors=False, as by default",
 )
 def solve_ex(call: Call) -> list[Charge]:
     """Both matrices in column order, a vector twice, and the check where it is asked for."""
     matrices, right = call["A"], call["B"]
     vector = right.dim() == 1 or (right.dim() == matrices.dim() - 1 and right.shape == matrices.shape[:-1])
-    copied = device_copy(right, 2 if right.dim() == 1 else 1) if vector else _right_side(right, call["left"])
+    copied = _vector(right) if vector else _right_side(right, call["left"])
     checks = error_check(matrices) if call["check_errors"] else []
     return [*charged(copy_to_columns(matrices), copied), *checks]
+
+
+def _vector(right: Tensor) -> Charge | None:
+    why = "a vector is a matrix of one column, copied as it is"
+    return device_copy(right, 2 if right.dim() == 1 else 1, why=why)
 
 
 def _right_side(right: Tensor, left: bool) -> Charge | None:
@@ -121,13 +138,15 @@ def _right_side(right: Tensor, left: bool) -> Charge | None:
     "_cholesky_solve_helper",
     "cholesky_solve",
     "linalg_ldl_solve",
-    why=_ORDER,
+    why=INTO_COLUMNS,
     source="aten/src/ATen/native/BatchLinearAlgebra.cpp, linalg_lu_solve_out, linalg_solve_triangular_out",
+    figures="1 DtoD where the right side is in column order; 1 wait for linalg_ldl_solve; nothing otherwise",
+    instead="linalg.lu_solve or cholesky_solve: of these only ldl_solve waits",
 )
 def solve(call: Call) -> list[Charge]:
     """The right side in column order; MAGMA's LDL solve waits for its queue."""
     right = call["self" if "self" in call.operator.arguments and "B" not in call.operator.arguments else "B"]
-    waits = [Charge("wait", waits=1, note="MAGMA's queue")] if _is_ldl(call) and right.numel() else []
+    waits = [Charge("wait", waits=1, why=_MAGMA)] if _is_ldl(call) and right.numel() else []
     return [*charged(copy_to_columns(right)), *waits]
 
 
@@ -140,6 +159,7 @@ def _is_ldl(call: Call) -> bool:
     "_linalg_slogdet",
     why="the matrix or its transpose is factored, whichever is in column order",
     source="aten/src/ATen/native/BatchLinearAlgebra.cpp, _linalg_det_out, _linalg_slogdet_out",
+    figures="1 DtoD where the matrix is dense, in rows or in columns; nothing otherwise",
 )
 def determinant(call: Call) -> Charge | None:
     """A memcpy of a dense matrix."""
@@ -151,6 +171,8 @@ def determinant(call: Call) -> Charge | None:
     "cholesky_inverse",
     why="the factor is cloned into column order and the result copied back",
     source="aten/src/ATen/native/BatchLinearAlgebra.cpp, cholesky_inverse_out; cuda/linalg, potri",
+    figures="2 DtoD for a single matrix; 1 DtoD for a batch; 1 DtoD more where the matrix is in column order",
+    versions="up to 2.11: 1 DtoD for a single matrix",
 )
 def cholesky_inverse(call: Call) -> list[Charge]:
     """A matrix twice, a batch once; once more where it is in column order."""
@@ -163,8 +185,9 @@ def cholesky_inverse(call: Call) -> list[Charge]:
 @cost(
     "geqrf",
     "linalg_householder_product",
-    why=_ORDER,
+    why=INTO_COLUMNS,
     source="aten/src/ATen/native/BatchLinearAlgebra.cpp, geqrf_out, linalg_householder_product_out",
+    figures="1 DtoD where the matrix is in column order; nothing otherwise",
 )
 def reflectors(call: Call) -> Charge | None:
     """The matrix."""
@@ -173,8 +196,9 @@ def reflectors(call: Call) -> Charge | None:
 
 @cost(
     "ormqr",
-    why=_ORDER,
+    why=INTO_COLUMNS,
     source="aten/src/ATen/native/BatchLinearAlgebra.cpp, ormqr_out",
+    figures="1 DtoD where the matrix that is multiplied is in column order; nothing otherwise",
 )
 def ormqr(call: Call) -> Charge | None:
     """The matrix that is multiplied."""
@@ -185,6 +209,8 @@ def ormqr(call: Call) -> Charge | None:
     "linalg_qr",
     why="the matrix is copied into column order, and back where Q and R have other sizes",
     source="aten/src/ATen/native/BatchLinearAlgebra.cpp, linalg_qr_out",
+    figures="1 DtoD where the matrix is in column order; 1 DtoD more where Q and R have other sizes; "
+    "nothing otherwise",
 )
 def qr(call: Call) -> list[Charge]:
     """One or two memcpys of a matrix, by its order and its sizes."""
@@ -194,13 +220,17 @@ def qr(call: Call) -> list[Charge]:
     wide = (
         call["mode"] != "r" and single and (rows < columns or (call["mode"] == "complete" and rows > columns))
     )
-    return charged(copy_to_columns(matrices), device_copy(matrices) if wide else None)
+    why = "Q or R has another size than the matrix, and is copied out of it"
+    return charged(copy_to_columns(matrices), device_copy(matrices, why=why) if wide else None)
 
 
 @cost(
     "_linalg_eigh",
     why=_CHECK,
     source="aten/src/ATen/native/BatchLinearAlgebra.cpp, linalg_eigh_out",
+    figures="1 DtoH, 1 wait; 1 DtoD for a single matrix; 1 DtoD more where it is in column order; "
+    "nothing where empty",
+    instead="one call on a batch of matrices reads once for all",
 )
 def eigh(call: Call) -> list[Charge]:
     """A copy in column order and the check, unless there is nothing."""
@@ -215,15 +245,27 @@ def eigh(call: Call) -> list[Charge]:
     "_linalg_eigvals",
     why="the host checks that the input is finite and that the computation succeeded",
     source="aten/src/ATen/native/BatchLinearAlgebra.cpp, linalg_eig_out, linalg_eigvals_out",
+    figures="3 DtoH, 3 waits for real matrices; 2 DtoH, 2 waits for complex ones, or for the "
+    "eigenvalues of real ones; 1 DtoH, 1 wait for the eigenvalues of complex ones; 1 or more "
+    "DtoD by the layout",
+    instead="torch.linalg.eigh, if the matrix is symmetric, reads once",
 )
 def eig(call: Call) -> list[Charge]:
     """Two reads, and for real vectors a third: whether a pair is complex."""
     matrices = call["self"]
     real_vectors = call.operator.name == "linalg_eig" and not matrices.is_complex()
-    reads = [read(matrices)] * (2 if real_vectors else 1)
+    finite = read(matrices, why="the host learns whether all elements are finite")
+    pairs = read(
+        matrices, why="the host learns whether an eigenvalue is complex, to join the vectors of a pair"
+    )
+    reads = [finite, pairs] if real_vectors else [finite]
     if matrices.is_complex():
         reads = reads[1:] if call.operator.name != "linalg_eig" else reads
-    return [*reads, *charged(device_copy(matrices)), *error_check(matrices)]
+    return [
+        *reads,
+        *charged(device_copy(matrices, why="the matrix is copied before")),
+        *error_check(matrices),
+    ]
 
 
 def _without_driver(call: Call, run: Callable[..., Any]) -> Any:
@@ -236,6 +278,8 @@ def _without_driver(call: Call, run: Callable[..., Any]) -> Any:
     why="the default drivers fetch info to see whether another driver is needed, then it is checked",
     source="aten/src/ATen/native/cuda/linalg/BatchLinearAlgebraLib.cpp, svd_cusolver; "
     "BatchLinearAlgebra.cpp, _linalg_svd_out",
+    figures='2 DtoH, 2 waits; 1 DtoH, 1 wait with driver="gesvd"; 0 to 3 DtoD by the layout; nothing '
+    "where empty",
     instead='driver="gesvd" reads once',
     stand_in=_without_driver,
 )
@@ -249,19 +293,23 @@ def svd(call: Call) -> list[Charge]:
         turned = matrices.transpose(-2, -1) if rows < columns else matrices
         return [*charged(copy_to_columns(turned)), *error_check(matrices)]
     thin = call["compute_uv"] and not call["full_matrices"]
-    cut = device_copy(matrices) if thin and rows != columns and matrices.dim() == 2 else None
+    why = "of the full factor the part that was asked for is copied"
+    cut = device_copy(matrices, why=why) if thin and rows != columns and matrices.dim() == 2 else None
     return [*charged(copy_to_columns(matrices), cut), _infos(matrices), *error_check(matrices)]
 
 
 def _infos(matrices: Tensor) -> Charge:
     shape = tuple(matrices.shape[:-2])
-    return Charge("vector_read", dtoh=1, waits=1, shape=shape, dtype="int32", note="info, to choose a driver")
+    why = "the host fetches info to see whether the matrix needs another driver"
+    return Charge("vector_read", dtoh=1, waits=1, shape=shape, dtype="int32", why=why)
 
 
 @cost(
     "linalg_lstsq",
     why=_CHECK,
     source="aten/src/ATen/native/BatchLinearAlgebra.cpp, linalg_lstsq_out",
+    figures="1 DtoH, 1 wait; 0 to 3 DtoD by the layout",
+    instead="torch.linalg.solve_ex(A.mT @ A, A.mT @ b), if A is well conditioned",
 )
 def lstsq(call: Call) -> list[Charge]:
     """Both sides in column order, and the check."""

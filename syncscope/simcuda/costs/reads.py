@@ -12,6 +12,7 @@ from syncscope.simcuda.costs.table import Call, cost, read
     "_local_scalar_dense",
     why="the host obtains one element: item(), int(), float(), bool(), if, a tensor where a number is wanted",
     source="aten/src/ATen/native/cuda/CUDAScalar.cu, _local_scalar_dense_cuda",
+    figures="1 DtoH, 1 wait",
     instead="keep the value on the device (torch.where, clamp), or read many at once with tolist()",
     mixes=True,
 )
@@ -26,6 +27,7 @@ def local_scalar_dense(call: Call) -> Charge:
     "masked_fill.Tensor_out",
     why="the fill value is a 0-dim device tensor, and the kernel wants it as a number",
     source="aten/src/ATen/native/cuda/Indexing.cu, masked_fill__cuda; TensorAdvancedIndexing.cpp",
+    figures="1 DtoH, 1 wait where the value is on the device; nothing otherwise",
     instead="torch.where(mask, value, x) reads nothing",
 )
 def fill_with_tensor(call: Call) -> Charge | None:
@@ -37,6 +39,7 @@ def fill_with_tensor(call: Call) -> Charge | None:
     "bincount",
     why="the host learns the smallest and the largest value, to check and to size the result",
     source="aten/src/ATen/native/cuda/SummaryOps.cu, _bincount_cuda",
+    figures="2 DtoH, 2 waits; nothing where empty",
     instead="torch.zeros(n).index_add_ or scatter_add_ with a size that is known",
 )
 def bincount(call: Call) -> Iterable[Charge]:
@@ -48,6 +51,7 @@ def bincount(call: Call) -> Iterable[Charge]:
     "histc",
     why="without a range the host learns the smallest and the largest value",
     source="aten/src/ATen/native/cuda/SummaryOps.cu, _histc_cuda",
+    figures="2 DtoH, 2 waits where no range is given; nothing with min and max",
     instead="give min and max",
 )
 def histc(call: Call) -> Iterable[Charge]:
@@ -59,6 +63,7 @@ def histc(call: Call) -> Iterable[Charge]:
     "repeat_interleave.Tensor",
     why="the host learns the sum of the repeats, to size the result, and that none is negative",
     source="aten/src/ATen/native/Repeat.h, repeat_interleave_common",
+    figures="2 DtoH, 2 waits; nothing with output_size, or where empty",
     instead="give output_size",
 )
 def repeat_interleave(call: Call) -> Iterable[Charge]:
@@ -71,6 +76,7 @@ def repeat_interleave(call: Call) -> Iterable[Charge]:
     "segment_reduce",
     why="lengths are checked: the host learns that none is negative and that they add up",
     source="aten/src/ATen/native/SegmentReduce.cpp, segment_reduce_kernel",
+    figures="2 DtoH, 1 DtoD, 2 waits for lengths; nothing with unsafe=True, or for offsets",
     instead="unsafe=True, or offsets",
 )
 def segment_reduce(call: Call) -> Iterable[Charge]:
@@ -78,5 +84,5 @@ def segment_reduce(call: Call) -> Iterable[Charge]:
     lengths = call["lengths"]
     if lengths is None or call["unsafe"] or not lengths.numel():
         return []
-    flag = Charge("copy", dtod=1, dtype="bool", note="all() of a single element")
+    flag = Charge("copy", dtod=1, dtype="bool", why="all() of a single element copies it")
     return [read(lengths), flag, read(lengths)]

@@ -12,6 +12,7 @@ from syncscope.simcuda.costs.table import Call, cost, device_copy, read
     "all",
     why="of a single element the answer is that element, copied",
     source="aten/src/ATen/native/ReduceOps.cpp, allany_impl",
+    figures="1 DtoD for a single element; nothing otherwise",
 )
 def any_of_one(call: Call) -> Charge | None:
     """One memcpy for a single element."""
@@ -31,6 +32,7 @@ def any_of_one(call: Call) -> Charge | None:
     why="of a 0-dim tensor the result is that element, copied",
     source="aten/src/ATen/native/ReduceOps.cpp, impl_func_cum_ops; TensorCompare.cpp, max_out; "
     "cuda/Sorting.cpp, kthvalue_out_impl_cuda",
+    figures="1 DtoD for a 0-dim tensor that keeps its dtype; nothing otherwise",
 )
 def along_a_dimension(call: Call) -> Charge | None:
     """One memcpy of a 0-dim tensor."""
@@ -42,6 +44,8 @@ def along_a_dimension(call: Call) -> Charge | None:
     "equal",
     why="the host learns whether two tensors are equal",
     source="aten/src/ATen/native/cuda/Equal.cpp, cuda_equal; ReduceOps.cpp, allany_impl",
+    figures="1 DtoH, 1 wait; 1 DtoD more for a single element; nothing where the shapes differ, or "
+    "the memory is the same",
     instead="(a == b).all() stays on the device",
 )
 def equal(call: Call) -> list[Charge]:
@@ -50,13 +54,15 @@ def equal(call: Call) -> list[Charge]:
     same = mine.data_ptr() == other.data_ptr() and mine.stride() == other.stride()
     if mine.shape != other.shape or not mine.numel() or (same and mine.dtype == other.dtype):
         return []
-    return charged(device_copy(mine) if mine.numel() == 1 else None, read(mine))
+    why = "of a single element the answer is that element, copied"
+    return charged(device_copy(mine, why=why) if mine.numel() == 1 else None, read(mine))
 
 
 @cost(
     "pow.Tensor_Scalar",
     why="the first power is a copy",
     source="aten/src/ATen/native/Pow.cpp, pow_Tensor_Scalar_out",
+    figures="1 DtoD for the exponent 1, if the tensor is contiguous; nothing otherwise",
 )
 def first_power(call: Call) -> Charge | None:
     """One memcpy for the exponent 1."""
@@ -68,6 +74,7 @@ def first_power(call: Call) -> Charge | None:
     "flip",
     why="along no dimension it is a copy",
     source="aten/src/ATen/native/TensorTransformations.cpp, flip",
+    figures="1 DtoD where nothing is turned round; nothing otherwise",
 )
 def flip(call: Call) -> Charge | None:
     """One memcpy where nothing is turned round."""

@@ -13,6 +13,7 @@ from syncscope.simcuda.costs.table import Call, cost
     "_spdiags",
     why="there is no such operator on CUDA",
     source="aten/src/ATen/native/native_functions.yaml, dispatch: CPU",
+    figures="nothing: on CUDA it is a NotImplementedError",
     instead="torch.histc, or torch.bucketize and torch.bincount",
     mixes=True,
 )
@@ -32,6 +33,7 @@ def missing(call: Call) -> None:
     "sspaddmm",
     why="there is no such operator on CUDA",
     source="aten/src/ATen/native/sparse/cuda/SparseCUDATensorMath.cu, _sspaddmm_out_cuda",
+    figures="nothing: on CUDA it is a RuntimeError",
     sparse=True,
 )
 def sspaddmm(call: Call) -> None:

@@ -18,6 +18,7 @@ from syncscope.simcuda.costs.table import Call, cost, device_copy, read
     "scatter_add.default",
     why="the form that returns a new tensor copies the old one first",
     source="aten/src/ATen/native/TensorAdvancedIndexing.cpp, index_copy_out, scatter_impl; cuda/Copy.cu",
+    figures="1 DtoD where the tensor is dense; nothing otherwise",
     instead="the in-place form on a tensor that isn't needed any more",
 )
 def written_copy(call: Call) -> Charge | None:
@@ -29,6 +30,7 @@ def written_copy(call: Call) -> Charge | None:
     "scatter_reduce.two",
     why="the form that returns a new tensor copies the old one, and once more inside",
     source="aten/src/ATen/native/TensorAdvancedIndexing.cpp, scatter_impl, scatter_reduce_two",
+    figures="2 DtoD where the tensor is dense; nothing otherwise",
     instead="scatter_reduce_ on a tensor that isn't needed any more",
 )
 def scatter_reduce(call: Call) -> list[Charge]:
@@ -41,6 +43,7 @@ def scatter_reduce(call: Call) -> list[Charge]:
     "multinomial",
     why="sampling with replacement copies the distribution",
     source="aten/src/ATen/native/cuda/MultinomialKernel.cu, multinomial_with_replacement_kernel_impl",
+    figures="2 DtoD for several samples with replacement; nothing otherwise",
 )
 def multinomial(call: Call) -> Charge | None:
     """Two memcpys for several samples with replacement; one sample is drawn by an argmax."""
@@ -53,6 +56,8 @@ def multinomial(call: Call) -> Charge | None:
     "normal.Tensor_Tensor",
     why="up to 2.11 the host checks that no standard deviation is negative",
     source="aten/src/ATen/native/Distributions.cpp, CHECK_NORMAL_TENSOR_STD",
+    figures="nothing",
+    versions="up to 2.11: 2 DtoH, 2 waits",
     instead="torch.randn_like(mean) * std + mean",
 )
 def normal(call: Call) -> list[Charge]:

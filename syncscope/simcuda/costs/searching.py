@@ -9,11 +9,18 @@ from syncscope.simcuda.costs.layouts import charged
 from syncscope.simcuda.costs.sorting import copies_of_a_sort
 from syncscope.simcuda.costs.table import Call, cost, device_copy, size_read, upload
 
+_DISTINCT = "a large test set: how many elements are distinct decides a size, and the host has to know it"
+_SORT = "a large test set is sorted together with the elements"
+_FOUND = "the answer is copied into the result"
+
 
 @cost(
     "isin.Tensor_Tensor",
     why="a large test set is sorted with the elements, after the host learnt how many of each are distinct",
     source="aten/src/ATen/native/TensorCompare.cpp, isin_Tensor_Tensor_out, isin_sorting",
+    figures="2 DtoH, 1 HtoD, 3 or more DtoD, 3 waits for a large test set; 1 HtoD, 3 or more DtoD, 1 "
+    "wait for a large one with assume_unique=True; 1 DtoD for one of fewer than 10 * n ** "
+    "0.145 elements",
     instead="a test set of fewer than 10 * n ** 0.145 elements, or a presence table of known size",
 )
 def isin(call: Call) -> list[Charge]:
@@ -23,19 +30,19 @@ def isin(call: Call) -> list[Charge]:
         return []
     if tests.numel() < 10.0 * elements.numel() ** 0.145:
         return charged(_mask(elements))
-    sizes = [] if call["assume_unique"] else [size_read(elements), size_read(tests)]
+    sizes = [] if call["assume_unique"] else [size_read(one, why=_DISTINCT) for one in (elements, tests)]
     return [*sizes, *_sorting(elements, tests, bool(call["assume_unique"]))]
 
 
 def _mask(elements: Tensor, times: int = 1) -> Charge | None:
-    return Charge("copy", dtod=times, shape=tuple(elements.shape), dtype="bool")
+    return Charge("copy", dtod=times, shape=tuple(elements.shape), dtype="bool", why=_FOUND)
 
 
 def _sorting(elements: Tensor, tests: Tensor, unique: bool) -> list[Charge]:
     joined = _joined(elements, tests, unique)
-    mixed = device_copy(tests) if elements.dtype != tests.dtype else None
-    sort = device_copy(joined, copies_of_a_sort(joined, 0))
-    flag = upload(elements.new_empty(()))
+    mixed = device_copy(tests, why=_SORT) if elements.dtype != tests.dtype else None
+    sort = device_copy(joined, copies_of_a_sort(joined, 0), _SORT)
+    flag = upload(elements.new_empty(()), why="a flag of the host, which ends the comparison, is uploaded")
     return charged(mixed, sort, _mask(elements, 2), flag)
 
 

@@ -10,6 +10,7 @@ from syncscope.simcuda.costs.table import Call, cost, free, size_read
     "nonzero",
     why="how many elements are non-zero decides the result's size, and the host has to know it",
     source="aten/src/ATen/native/cuda/Nonzero.cu, nonzero_out_cuda",
+    figures="1 DtoH, 1 wait",
     instead="nonzero_static(size=...), torch.where with three arguments, or a mask that is multiplied",
 )
 def nonzero(call: Call) -> Charge:
@@ -21,6 +22,7 @@ def nonzero(call: Call) -> Charge:
     "masked_select",
     why="how many elements the mask selects decides the result's size, and the host has to know it",
     source="aten/src/ATen/native/cuda/IndexKernel.cpp, masked_select_out_cuda_impl",
+    figures="1 DtoH, 1 wait",
     instead="torch.where with three arguments, or an index of a known length",
 )
 def masked_select(call: Call) -> Charge:
@@ -33,6 +35,7 @@ def masked_select(call: Call) -> Charge:
     "_unique2",
     why="how many distinct elements there are decides the result's size, and the host has to know it",
     source="aten/src/ATen/native/cuda/UniqueCub.cu; Unique.cu",
+    figures="1 DtoH, 1 wait; nothing where empty",
     instead="a presence table of known size: zeros(vocabulary).index_fill_(0, x, True)",
 )
 def unique(call: Call) -> Charge | None:
@@ -44,6 +47,9 @@ def unique(call: Call) -> Charge | None:
     "unique_consecutive",
     why="how many distinct runs there are decides the result's size; along a dimension Thrust waits",
     source="aten/src/ATen/native/cuda/UniqueCub.cu; Unique.cu, unique_dim_consecutive_cuda",
+    figures="1 DtoH, 1 wait; 1 DtoH, 2 waits along a dimension; 3 waits more there with "
+    "return_inverse=True; 1 wait more there with return_counts=True; nothing where empty",
+    instead="(x[1:] != x[:-1]).cumsum(0) numbers the runs on the device",
 )
 def unique_consecutive(call: Call) -> Charge | None:
     """One number, and Thrust's own waits along a dimension."""
@@ -57,6 +63,8 @@ def unique_consecutive(call: Call) -> Charge | None:
     "unique_dim_consecutive",
     why="how many distinct slices there are decides the result's size; Thrust waits between its steps",
     source="aten/src/ATen/native/cuda/Unique.cu, unique_dim_cuda_template",
+    figures="1 DtoH, 3 waits; 1 DtoH, 2 waits for unique_dim_consecutive; 3 waits more with "
+    "return_inverse=True; 1 wait more with return_counts=True; nothing where empty",
     instead="a presence table of known size",
 )
 def unique_dim(call: Call) -> Charge | None:
@@ -76,6 +84,7 @@ def _along_a_dimension(call: Call) -> Charge:
     "masked_scatter_",
     why="the size is given",
     source="aten/src/ATen/native/cuda/Nonzero.cu, nonzero_static_out_cuda",
+    figures="nothing",
 )
 def sized(call: Call) -> None:
     """Nothing."""

@@ -13,6 +13,10 @@ _WAITS_OF_COALESCING = 5
 _COALESCES = (
     "uncoalesced entries are sorted and added up: the host learns how many are distinct, and Thrust waits"
 )
+_STEPS = "the host waits between the steps of Thrust and cuSPARSE"
+_INDICES = "the result has the input's indices, which are copied"
+_POOLS = "how many rows have entries decides a size, and the host has to know it"
+_RESULT = "a part of the result is copied into place"
 _SPARSE_MM = "aten/src/ATen/native/sparse/cuda/SparseCUDABlas.cpp, SparseCUDATensorMath.cu"
 _COALESCE_FIRST = "coalesce once, and keep the result"
 
@@ -23,12 +27,12 @@ def coalescing(tensor: Tensor, dims: int | None = None) -> list[Charge]:
         return []
     if tensor._nnz() < 2:
         return []
-    copies = device_copy(tensor._values(), tensor.sparse_dim() if dims is None else dims)
-    return [size_read(tensor._values(), waits=_WAITS_OF_COALESCING), *charged(copies)]
+    copies = device_copy(tensor._values(), tensor.sparse_dim() if dims is None else dims, _COALESCES)
+    return [size_read(tensor._values(), waits=_WAITS_OF_COALESCING, why=_COALESCES), *charged(copies)]
 
 
 def _waits(times: int) -> Charge:
-    return Charge("wait", waits=times, note="between the steps of Thrust and cuSPARSE")
+    return Charge("wait", waits=times, why=_STEPS)
 
 
 def _indices(tensor: Tensor) -> list[Tensor]:
@@ -45,13 +49,14 @@ def _values(tensor: Tensor) -> Tensor:
 
 def copied_indices(tensor: Tensor) -> list[Charge]:
     """A memcpy for each tensor of indices."""
-    return charged(*(device_copy(one) for one in _indices(tensor)))
+    return charged(*(device_copy(one, why=_INDICES) for one in _indices(tensor)))
 
 
 @cost(
     "_coalesce",
     why=_COALESCES,
     source="aten/src/ATen/native/sparse/cuda/SparseCUDATensor.cu, coalesce_sparse_cuda",
+    figures="1 DtoH, 1 or more DtoD, 5 waits; nothing where coalesced, or with fewer than 2 entries",
     instead=_COALESCE_FIRST,
     sparse=True,
 )
@@ -69,6 +74,8 @@ def coalesce(call: Call) -> list[Charge]:
     "hspmm",
     why=_COALESCES,
     source=_SPARSE_MM,
+    figures="1 DtoH, 1 or more DtoD, 5 waits for each uncoalesced factor; 2 waits more for mm of two "
+    "sparse factors; 1 wait more for bmm and hspmm; 0 or more DtoD otherwise",
     instead=_COALESCE_FIRST,
     sparse=True,
 )
@@ -81,14 +88,14 @@ def product(call: Call) -> list[Charge]:
         return [*(charge for one in sides for charge in coalescing(one)), _waits(2)]
     found = [charge for one in sides for charge in coalescing(one)]
     extras: dict[str, list[Charge | None]] = {
-        "mv": [device_copy(given[-1], 2)],
+        "mv": [device_copy(given[-1], 2, _RESULT)],
         "bmm": [_waits(1)],
-        "hspmm": [device_copy(given[-1], 3), _waits(1)],
+        "hspmm": [device_copy(given[-1], 3, _RESULT), _waits(1)],
     }
     adds = name.endswith("addmm") and given[0].layout is torch.strided and call["beta"] != 0
-    added = [clone(given[0])] if adds else []
+    added = [clone(given[0], "what is added is copied into the result first")] if adds else []
     both_csr = name == "mm" and all(one.layout is torch.sparse_csr for one in given)
-    results = [device_copy(_values(given[0]), 2)] if both_csr else []
+    results = [device_copy(_values(given[0]), 2, _RESULT)] if both_csr else []
     return [*found, *charged(*(extras.get(name, []) if sides else []), *added, *results)]
 
 
@@ -96,6 +103,7 @@ def product(call: Call) -> list[Charge]:
     "_sparse_sparse_matmul",
     why=_COALESCES,
     source="aten/src/ATen/native/sparse/cuda/SparseMatMul.cu, sparse_sparse_matmul_cuda",
+    figures="2 waits; 1 DtoH, 1 or more DtoD, 5 waits more for each uncoalesced factor",
     instead=_COALESCE_FIRST,
     sparse=True,
 )
@@ -109,6 +117,7 @@ def sparse_product(call: Call) -> list[Charge]:
     "_sparse_log_softmax",
     why=_COALESCES,
     source="aten/src/ATen/native/sparse/cuda/SoftMax.cu, softmax_sparse_cuda",
+    figures="1 DtoH, 1 HtoD, 1 DtoD, 7 waits; 1 DtoH, 1 or more DtoD, 5 waits more where uncoalesced",
     instead=_COALESCE_FIRST,
     sparse=True,
 )
@@ -116,9 +125,9 @@ def softmax(call: Call) -> list[Charge]:
     """The input coalesced; sizes go up, a number of pools comes back."""
     tensor = call["self"]
     values = tensor._values()
-    copies = device_copy(values, 1 if tensor.is_coalesced() else 2)
-    sizes = Charge("upload", htod=1, waits=1, dtype="int64", note="sizes of the dimensions")
-    return [*coalescing(tensor), *charged(copies), sizes, size_read(values, waits=6)]
+    copies = device_copy(values, 1 if tensor.is_coalesced() else 2, _INDICES)
+    sizes = Charge("upload", htod=1, waits=1, dtype="int64", why="the sizes of the dimensions are uploaded")
+    return [*coalescing(tensor), *charged(copies), sizes, size_read(values, waits=6, why=_POOLS)]
 
 
 @cost(
@@ -128,6 +137,9 @@ def softmax(call: Call) -> list[Charge]:
     "sub_",
     why="a sum with more entries than the tensor has elements is coalesced",
     source="aten/src/ATen/native/sparse/cuda/SparseCUDATensorMath.cu, add_out_sparse_cuda",
+    figures="nothing where the sum of two COO tensors has at most as many entries as elements; 1 "
+    "DtoH, 0 or more DtoD, 5 waits where it has more; 1 DtoD for a dense tensor that a sparse "
+    "one is added to; 2 DtoD for compressed layouts",
     instead=_COALESCE_FIRST,
     sparse=True,
 )
@@ -135,9 +147,10 @@ def add(call: Call) -> list[Charge]:
     """Both compressed: two copies; one dense: a copy of it; both COO: perhaps a coalescing."""
     mine, other = call["self"], call["other"]
     if mine.layout is torch.strided:
-        return charged(None if call.operator.name.endswith("_") else clone(mine))
+        why = "the dense tensor is copied into the result first"
+        return charged(None if call.operator.name.endswith("_") else clone(mine, why))
     if mine.layout is not torch.sparse_coo or not isinstance(other, Tensor):
-        return charged(device_copy(_values(mine), 2))
+        return charged(device_copy(_values(mine), 2, _RESULT))
     if other.layout is not torch.sparse_coo or mine._nnz() + other._nnz() <= mine.numel():
         return []
     grown = mine if mine._nnz() >= other._nnz() else other
@@ -149,6 +162,8 @@ def add(call: Call) -> list[Charge]:
     "norm",
     why=_COALESCES,
     source="aten/src/ATen/native/sparse/SparseTensorMath.cpp, pow_out_sparse_scalar, norm_sparse",
+    figures="1 DtoH, 1 or more DtoD, 5 waits where uncoalesced; 1 DtoD for the indices of a power; "
+    "nothing otherwise",
     instead=_COALESCE_FIRST,
     sparse=True,
 )
@@ -177,6 +192,7 @@ def of_coalesced(call: Call) -> list[Charge]:
     "sparse_mask",
     why="the result's indices are copied from the input's",
     source="aten/src/ATen/native/sparse/SparseUnaryOps.cpp; SparseTensorMath.cpp, mul_sparse, div_sparse",
+    figures="1 DtoD; 2 DtoD for compressed layouts; 4 DtoD for two uncoalesced factors",
     sparse=True,
 )
 def with_copied_indices(call: Call) -> list[Charge]:
@@ -198,6 +214,7 @@ def with_copied_indices(call: Call) -> list[Charge]:
     "_to_copy",
     why="indices and values are copied",
     source="aten/src/ATen/native/sparse/SparseTensor.cpp, copy_tensor_metadata, copy_sparse_",
+    figures="2 DtoD; 3 DtoD for compressed layouts; 1 DtoD less where the dtype changes",
     sparse=True,
     mixes=True,
 )
@@ -214,6 +231,7 @@ def cloned(call: Call) -> list[Charge]:
     "sum.dim_IntList",
     why="made of a sum of the entries, which is coalesced",
     source="aten/src/ATen/native/sparse/SparseTensorMath.cpp, sum_sparse_coo, _sparse_sum",
+    figures="nothing of its own",
     sparse=True,
     enters=True,
 )
@@ -225,6 +243,8 @@ def summed(call: Call) -> None:
     "index_select",
     why="the entries that are selected are counted",
     source="aten/src/ATen/native/sparse/cuda/SparseCUDATensor.cpp; TensorShape.cpp, index_select_sparse",
+    figures="1 DtoH, 3 DtoD, 1 wait; nothing without entries",
+    instead="select from the dense tensor, or build the part from indices that are known",
     sparse=True,
 )
 def index_select(call: Call) -> list[Charge]:
@@ -232,13 +252,15 @@ def index_select(call: Call) -> list[Charge]:
     tensor = call["self"]
     if tensor.layout is not torch.sparse_coo or not tensor._nnz():
         return []
-    return [size_read(tensor._values()), *charged(device_copy(tensor._values(), 3))]
+    return [size_read(tensor._values()), *charged(device_copy(tensor._values(), 3, _RESULT))]
 
 
 @cost(
     "narrow_copy",
     why="the entries that lie in the part are found with a mask",
     source="aten/src/ATen/native/TensorShape.cpp, narrow_copy_sparse",
+    figures="2 DtoH, 2 waits; nothing without entries",
+    instead="narrow the dense tensor, or build the part from indices that are known",
     sparse=True,
 )
 def narrow_copy(call: Call) -> list[Charge]:
@@ -250,6 +272,7 @@ def narrow_copy(call: Call) -> list[Charge]:
     "sparse_sampled_addmm",
     why="the result starts as a copy of the input",
     source="aten/src/ATen/native/sparse/cuda/SparseBlas.cpp, sparse_sampled_addmm_out_sparse_csr_cuda",
+    figures="4 DtoD",
     sparse=True,
 )
 def sampled_addmm(call: Call) -> list[Charge]:

@@ -50,7 +50,9 @@ class Entry:
     """What is known of some overloads.
 
     ``why`` is one sentence on what the host does; ``instead`` what is written in its place where the wait
-    has to go; ``source`` the file and function in PyTorch that does it. ``mixes``: host and device tensors
+    has to go; ``source`` the file and function in PyTorch that does it. ``figures`` say how much, and under
+    which condition: clauses between semicolons, each with an amount first (``1 DtoH, 1 wait; nothing with
+    output_size``); ``versions`` where PyTorch did otherwise. ``mixes``: host and device tensors
     may stand side by side. ``enters``: the operator is made of others that are charged for themselves.
     ``stand_in`` obtains the values where the CPU has no kernel for what CUDA can do. ``host_results``:
     positions of results that live on the host all the same.
@@ -60,7 +62,9 @@ class Entry:
     rule: Rule
     why: str
     source: str
+    figures: str
     instead: str = ""
+    versions: str = ""
     mixes: bool = False
     enters: bool = False
     after: bool = False
@@ -83,7 +87,9 @@ def cost(
     *operators: str,
     why: str,
     source: str,
+    figures: str,
     instead: str = "",
+    versions: str = "",
     mixes: bool = False,
     enters: bool = False,
     after: bool = False,
@@ -98,7 +104,20 @@ def cost(
     """
 
     def enter(rule: Rule) -> Rule:
-        made = Entry(operators, rule, why, source, instead, mixes, enters, after, stand_in, host_results)
+        made = Entry(
+            operators,
+            rule,
+            why,
+            source,
+            figures,
+            instead,
+            versions,
+            mixes,
+            enters,
+            after,
+            stand_in,
+            host_results,
+        )
         entries = _SPARSE_ENTRIES if sparse else _ENTRIES
         for name in operators:
             if name in entries:
@@ -154,24 +173,26 @@ def dtype_name(value: Tensor) -> str:
     return str(value.dtype).removeprefix("torch.")
 
 
-def read(value: Tensor, times: int = 1) -> Charge:
+def read(value: Tensor, times: int = 1, why: str = "") -> Charge:
     """The host obtains one element of ``value``: a copy from the device and a wait for it."""
-    return Charge("scalar_read", dtoh=times, waits=times, dtype=dtype_name(value))
+    return Charge("scalar_read", dtoh=times, waits=times, dtype=dtype_name(value), why=why)
 
 
-def size_read(value: Tensor, waits: int = 1, copies: int = 1) -> Charge:
+def size_read(value: Tensor, waits: int = 1, copies: int = 1, why: str = "") -> Charge:
     """The host learns how many elements a result has, which the values of ``value`` decide."""
-    return Charge("size_read", dtoh=copies, waits=waits, shape=tuple(value.shape), dtype=dtype_name(value))
+    shape = tuple(value.shape)
+    return Charge("size_read", dtoh=copies, waits=waits, shape=shape, dtype=dtype_name(value), why=why)
 
 
-def fetch(value: Tensor, waits: bool = True) -> Charge | None:
+def fetch(value: Tensor, waits: bool = True, why: str = "") -> Charge | None:
     """The host obtains all of ``value``; nothing is copied where it is empty."""
     if not value.numel():
         return None
-    return Charge("vector_read", dtoh=1, waits=int(waits), shape=tuple(value.shape), dtype=dtype_name(value))
+    shape = tuple(value.shape)
+    return Charge("vector_read", dtoh=1, waits=int(waits), shape=shape, dtype=dtype_name(value), why=why)
 
 
-def upload(value: Tensor, waits: bool = True, pinned: bool = False) -> Charge | None:
+def upload(value: Tensor, waits: bool = True, pinned: bool = False, why: str = "") -> Charge | None:
     """``value`` goes to the device; nothing is copied where it is empty.
 
     A copy from pageable memory that isn't waited for has no explicit wait, but the driver may wait.
@@ -179,12 +200,12 @@ def upload(value: Tensor, waits: bool = True, pinned: bool = False) -> Charge | 
     if not value.numel():
         return None
     note = "" if waits or pinned else "the driver may wait: the memory is pageable"
-    shape = tuple(value.shape)
-    return Charge("upload", htod=1, waits=int(waits), shape=shape, dtype=dtype_name(value), note=note)
+    shape, dtype = tuple(value.shape), dtype_name(value)
+    return Charge("upload", htod=1, waits=int(waits), shape=shape, dtype=dtype, why=why, note=note)
 
 
-def device_copy(value: Tensor, times: int = 1) -> Charge | None:
+def device_copy(value: Tensor, times: int = 1, why: str = "") -> Charge | None:
     """``times`` memcpys of ``value`` on the device; nothing where it is empty."""
     if not value.numel():
         return None
-    return Charge("copy", dtod=times, shape=tuple(value.shape), dtype=dtype_name(value))
+    return Charge("copy", dtod=times, shape=tuple(value.shape), dtype=dtype_name(value), why=why)

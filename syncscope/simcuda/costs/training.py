@@ -14,6 +14,7 @@ from syncscope.simcuda.costs.table import Call, cost, device_copy, dtype_name
     "binary_cross_entropy",
     why="the reduced loss is copied into the result",
     source="aten/src/ATen/native/cuda/Loss.cu, binary_cross_entropy_out_cuda",
+    figures="1 DtoD where the loss is reduced; nothing otherwise",
     instead='reduction="none", or binary_cross_entropy_with_logits',
 )
 def binary_cross_entropy(call: Call) -> Charge | None:
@@ -28,6 +29,7 @@ def binary_cross_entropy(call: Call) -> Charge | None:
     "im2col",
     why="the patches of each image are copied into the result",
     source="aten/src/ATen/native/cuda/Im2Col.cu, im2col_out_cuda_template",
+    figures="1 DtoD for more than one patch; nothing otherwise",
     after=True,
 )
 def im2col(call: Call) -> Charge | None:
@@ -41,6 +43,7 @@ def im2col(call: Call) -> Charge | None:
     "_native_batch_norm_legit",
     why="in evaluation the running mean is copied beside the result",
     source="aten/src/ATen/native/cuda/Normalization.cu, batch_norm_cuda_out",
+    figures="1 DtoD in evaluation; nothing in training",
 )
 def batch_norm(call: Call) -> Charge | None:
     """One memcpy in evaluation."""
@@ -54,6 +57,7 @@ def batch_norm(call: Call) -> Charge | None:
     "embedding_renorm_",
     why="the indices are sorted to find the distinct rows",
     source="aten/src/ATen/native/cuda/Embedding.cu, embedding_renorm_cuda_",
+    figures="3 DtoD for at most 4096 indices; 1 DtoD for more",
     instead="no max_norm",
 )
 def embedding_renorm(call: Call) -> Charge | None:
@@ -67,10 +71,12 @@ def embedding_renorm(call: Call) -> Charge | None:
     "_ctc_loss_backward",
     why="lengths and offsets go up for the kernel",
     source="aten/src/ATen/native/cuda/LossCTC.cu, ctc_loss_gpu_template, ctc_loss_backward_gpu_template",
+    figures="3 HtoD, 3 waits; nothing where empty",
+    instead="one call for the whole batch; targets and lengths that the host has anyway",
 )
 def ctc_loss(call: Call) -> list[Charge]:
     """Three uploads."""
-    sizes = Charge("upload", htod=1, waits=1, dtype="int64", note="lengths and offsets")
+    sizes = Charge("upload", htod=1, waits=1, dtype="int64", why="lengths and offsets go up for the kernel")
     return [sizes] * 3 if call["log_probs"].numel() else []
 
 
@@ -78,6 +84,7 @@ def ctc_loss(call: Call) -> list[Charge]:
     "_fft_c2r",
     why="a transform along one dimension overwrites its input, which is copied first",
     source="aten/src/ATen/native/cuda/SpectralOps.cpp, _fft_c2r_cufft",
+    figures="1 DtoD along one dimension; nothing along several",
 )
 def fft_to_real(call: Call) -> Charge | None:
     """One memcpy along one dimension."""

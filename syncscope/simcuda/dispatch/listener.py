@@ -13,7 +13,7 @@ from functools import cache
 from typing import Any
 
 import torch
-from torch import Tensor
+from torch import Tensor, _ops
 
 from syncscope.simcuda import hearing, watch
 from syncscope.simcuda.charges import Charge
@@ -24,11 +24,23 @@ from syncscope.simcuda.hearing import KEY, Keys, excluded, included
 from syncscope.simcuda.operators import Operator, moves_no_bytes, operator, with_numbers
 from syncscope.simcuda.placement import PLACEMENT
 
+_DisableTorchFunction = torch._C.DisableTorchFunction
+
 
 def listen() -> Callable[[], None]:
     """Hear this thread's ATen calls from now on; the function returned ends it."""
     _register()
+    _let_higher_order_operators_pass()
     return hearing.begin()
+
+
+def _let_higher_order_operators_pass() -> None:
+    """``torch.cond``, ``flex_attention`` and their kind, which look for a kernel in Python: they have parts."""
+    defaults = _ops._HIGHER_ORDER_OP_DEFAULT_FALLTHROUGH_DISPATCH_KEYS
+    if KEY not in defaults:
+        defaults.append(KEY)  # for those that are made later
+        for made in list(_ops._higher_order_ops.values()):
+            made.fallthrough(KEY)
 
 
 @cache
@@ -57,7 +69,7 @@ def _hear(keys: torch.DispatchKeySet, func: torch._ops.OpOverload, *args: Any, *
     hearing = _Hearing(device, keys, func, operator(func), args, kwargs)
     if not torch._C._len_torch_function_stack():
         return hearing.run()
-    with torch._C.DisableTorchFunction():  # what is asked about the tensors here is no call of the user's
+    with _DisableTorchFunction():  # what is asked about the tensors here is no call of the user's
         return hearing.run()
 
 
@@ -84,11 +96,17 @@ class _Hearing:
         for tensor in inputs:
             if type(tensor) is not Tensor and _answers_itself(type(tensor)):
                 return self._answered_by_subclass()
-        self.device.operators[self.op.name] += 1
+        if not self._is_part_of_itself():
+            self.device.operators[self.op.name] += 1
         on_device = [PLACEMENT.is_on(tensor) for tensor in inputs]
         if True in on_device or self._makes_device_tensor(inputs):
             return self._on_device(inputs, mixed=False in on_device)
         return self._quietly()
+
+    def _is_part_of_itself(self) -> bool:
+        """Whether one overload called another (``sum`` of all, ``sum`` over dimensions): it is one call."""
+        frames = self.device.frames
+        return bool(frames) and frames[-1].operator == self.op.name
 
     def _makes_device_tensor(self, inputs: list[Tensor]) -> bool:
         if not (self.op.factory or not inputs):
@@ -127,20 +145,21 @@ class _Hearing:
 
     def _entered(self) -> Any:
         """Run an operator that is made of others on every device: those are heard."""
-        self.device.frames.append(Frame(None, (), {}, target=True))
+        self.device.frames.append(Frame(None, (), {}, target=True, operator=self.op.name))
         try:
             return self._redispatched()
         finally:
             self.device.frames.pop()
 
     def _on_device(self, inputs: list[Tensor], mixed: bool) -> Any:
+        self.device.touched = True
         entry = self._entry(inputs)
         if mixed and self.device.simulated and (entry is None or not entry.mixes):
             mixing.refuse_two_devices(self.op, self.args, self.kwargs)
         charges = self._charges_before(entry)
         result = self._run(entry)
         if entry is not None and entry.after:
-            charges = entry.charges(table.Call(self.op, self.args, self.kwargs, result))
+            charges = entry.charges(self._call(result))
         if self.device.simulated:
             self._place(result, entry.host_results if entry is not None else ())
         self._report(entry, charges)
@@ -167,7 +186,18 @@ class _Hearing:
         """The charges that the arguments alone decide, taken before the operator changes them."""
         if entry is None:
             return (Charge("unknown"),) if self._is_unknown() else ()
-        return () if entry.after else entry.charges(table.Call(self.op, self.args, self.kwargs))
+        return () if entry.after else entry.charges(self._call())
+
+    def _call(self, result: Any = None) -> table.Call:
+        """The call as a rule sees it: with a tensor wherever the schema has one."""
+        args = self.args
+        if self._has_numbers_as_tensors():
+            wanted = self.op.tensors
+            args = tuple(
+                torch.tensor(v) if i in wanted and isinstance(v, (int, float, complex)) else v
+                for i, v in enumerate(args)
+            )
+        return table.Call(self.op, args, self.kwargs, result)
 
     def _is_unknown(self) -> bool:
         return self.op.custom or (self.op.value_decides and not self.op.explicit)
@@ -178,7 +208,7 @@ class _Hearing:
             charges = ()
         self.device.charge(charges, op=name, why=entry.why if entry else _UNKNOWN if charges else "")
         family = self.device.families.get(self.op.name)
-        if family is not None:
+        if family is not None and not self._is_part_of_itself():
             self.device.launched(name, family)
 
     def _place(self, result: Any, host: tuple[int, ...]) -> None:

@@ -15,6 +15,7 @@ from syncscope.simcuda.face.spoken import Spoken
 from syncscope.simcuda.hearing import unheard
 from syncscope.simcuda.placement import PLACEMENT
 from syncscope.simcuda.places import means_cuda
+from syncscope.simcuda.reasons import reason
 
 
 @spelling(F.one_hot)
@@ -39,7 +40,19 @@ _CTC_NAMES = (
     "reduction",
     "zero_infinity",
 )
-_CTC = "lengths that live on the device are fetched, and so are the targets, to choose a kernel (LossCTC.cpp)"
+_CTC = reason(
+    "torch.ctc_loss",
+    "torch.nn.functional.ctc_loss",
+    "torch.nn.CTCLoss",
+    why="lengths that live on the device are fetched, and so are the targets, to choose a kernel",
+    source="aten/src/ATen/native/LossCTC.cpp, ctc_loss; cuda/LossCTC.cu",
+    figures="1 DtoH, 1 wait for each tensor of lengths on the device; 1 DtoH, 1 wait for the targets there, "
+    "twice with lengths in tensors; 1 HtoD, 1 wait for targets of the host; 1 HtoD, 1 wait for a mean; "
+    "3 HtoD, 3 waits more for the kernel",
+    instead="lengths as tuples of the host; one call for the whole batch",
+)
+_MEAN = "the lengths are uploaded, to divide by them for a mean"
+_TARGETS = "targets of the host go to the device"
 
 
 @spelling(torch.ctc_loss)
@@ -49,7 +62,7 @@ def ctc_loss(spoken: Spoken) -> Any:
     if not PLACEMENT.is_on(words["log_probs"]):
         return spoken.run(*spoken.args, **spoken.kwargs)
     lengths = [words["input_lengths"], words["target_lengths"]]
-    spoken.device.charge(_of_ctc(words, lengths), op="aten::_to_copy", why=_CTC)
+    spoken.device.charge(_of_ctc(words, lengths), op="aten::_to_copy", why=_CTC.why)
     with unheard():
         words["input_lengths"], words["target_lengths"] = (
             one.tolist() if isinstance(one, Tensor) else one for one in lengths
@@ -65,9 +78,13 @@ def _of_ctc(words: dict[str, Any], lengths: list[Any]) -> list[Charge]:
     targets = words["targets"]
     of_tensors = any(isinstance(one, Tensor) for one in lengths)
     charges = [table.fetch(one) for one in lengths if table.is_on(one)]
-    charges += [table.fetch(targets)] * (1 + of_tensors) if table.is_on(targets) else [table.upload(targets)]
+    charges += (
+        [table.fetch(targets)] * (1 + of_tensors)
+        if table.is_on(targets)
+        else [table.upload(targets, why=_TARGETS)]
+    )
     if words.get("reduction", 1) == 1:
-        charges.append(Charge("upload", htod=1, waits=1, dtype="int64", note="lengths, for the mean"))
+        charges.append(Charge("upload", htod=1, waits=1, dtype="int64", why=_MEAN))
     return [charge for charge in charges if charge is not None]
 
 
@@ -93,7 +110,23 @@ def pad_packed_sequence(spoken: Spoken) -> Any:
         return padded, lengths.clone()
 
 
-_BOUNDS = "the host reads the smallest and the largest index of every dimension (SparseTensor.cpp)"
+_BOUNDS = reason(
+    "torch.sparse_coo_tensor",
+    why="the host fetches the smallest and the largest index of every dimension, to find or check the size",
+    source="aten/src/ATen/native/sparse/SparseTensor.cpp, sparse_coo_tensor, "
+    "_validate_sparse_coo_tensor_args",
+    figures="2 DtoH, 2 waits without a size, or with check_invariants=True; nothing with a size, or "
+    "no indices",
+    instead="give the size",
+)
+_HOST_DATA = reason(
+    "torch.sparse_coo_tensor",
+    why="indices or values of the host go to the device",
+    source="torch/csrc/utils/tensor_new.cpp, sparse_coo_tensor_ctor",
+    figures="1 HtoD, 1 wait for indices of the host, and for values of the host; nothing for those "
+    "on the device",
+    instead="indices and values that are on the device",
+)
 
 
 @spelling(torch.sparse_coo_tensor)
@@ -110,7 +143,7 @@ def sparse_coo_tensor(spoken: Spoken) -> Any:
     checked = words.get("check_invariants")
     if words.get("size") is None or (_checks_invariants() if checked is None else checked):
         bounds = [_bounds(words["indices"])] * 2 if words["indices"].numel() else []
-        spoken.device.charge(bounds, op="aten::_to_copy", why=_BOUNDS)
+        spoken.device.charge(bounds, op="aten::_to_copy", why=_BOUNDS.why)
     with unheard():
         made = spoken.func(**words)
     return made
@@ -123,7 +156,7 @@ def _on_device(spoken: Spoken, data: Any) -> Tensor:
     with unheard():
         tensor = data.detach().clone() if isinstance(data, Tensor) else torch.tensor(data)
     charge = table.upload(tensor)
-    spoken.device.charge([charge] if charge else [], op="aten::_to_copy", why="data of the host goes up")
+    spoken.device.charge([charge] if charge else [], op="aten::_to_copy", why=_HOST_DATA.why)
     PLACEMENT.put(tensor)
     return tensor
 

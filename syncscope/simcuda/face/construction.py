@@ -16,10 +16,34 @@ from syncscope.simcuda.frames import tensors
 from syncscope.simcuda.hearing import unheard
 from syncscope.simcuda.placement import PLACEMENT
 from syncscope.simcuda.places import means_cuda
+from syncscope.simcuda.reasons import reason
+from syncscope.simcuda.watch import Watch
 
-_READ = "a Python list is built from device tensors: each is read with item() (tensor_new.cpp)"
-_UPLOAD = "the data is gathered in pageable host memory and copied to the device (tensor_new.cpp)"
-
+_DATA = (
+    "torch.Tensor",
+    "torch.FloatTensor",
+    "torch.tensor",
+    "torch.as_tensor",
+    "torch.asarray",
+    "Tensor.new_tensor",
+    "Tensor.new",
+)
+_READ = reason(
+    *_DATA,
+    why="the list has device tensors in it: each is read as with item()",
+    source="torch/csrc/utils/tensor_new.cpp, recursive_store",
+    figures="1 DtoH, 1 wait for each device tensor in the list; nothing for numbers",
+    instead="torch.stack of the tensors, which stays on the device",
+)
+_UPLOAD = reason(
+    *_DATA,
+    "torch.cuda.FloatTensor",
+    why="the data is gathered in pageable memory of the host and copied to the device, and the host waits",
+    source="torch/csrc/utils/tensor_new.cpp, internal_new_from_data",
+    figures="1 HtoD, 1 wait with a device; nothing without one, or without elements",
+    instead="a factory on the device (arange, full, zeros); or make it once, outside the loop; or "
+    "pin_memory() and to(device, non_blocking=True)",
+)
 
 BUILDERS = (torch.tensor, torch.as_tensor, torch.asarray, Tensor.new_tensor)
 """What builds a tensor out of Python data, in C++ that no listener at the dispatcher hears."""
@@ -76,17 +100,24 @@ def built(spoken: Spoken) -> Any:
         spoken.args[:2] if spoken.func in (Tensor.new_tensor, Tensor.new) else spoken.args[:1] or (None,)
     )
     data = spoken.kwargs.get("data", spoken.kwargs.get("obj", data))
-    read = [t for t in tensors((data,), {}) if t is not data and PLACEMENT.is_on(t)]
     on_device = _target(spoken.kwargs.get("device"), bool(like) and PLACEMENT.is_on(like[0]))
     made = (
         _built_on_cpu(spoken, data, on_device)
         if spoken.device.simulated
         else spoken.func(*spoken.args, **spoken.kwargs)
     )
-    spoken.device.charge([table.read(t) for t in read], op="aten::_local_scalar_dense", why=_READ)
+    read_elements(spoken.device, data)
     charge = table.upload(made) if on_device and not isinstance(data, Tensor) else None
-    spoken.device.charge([charge] if charge else [], op="aten::_to_copy", why=_UPLOAD)
+    spoken.device.charge([charge] if charge else [], op="aten::_to_copy", why=_UPLOAD.why)
     return made
+
+
+def read_elements(device: Watch, data: Any, spelling: str = "") -> None:
+    """Charge the elements of device tensors in ``data``, a list or the like: each is read as with item()."""
+    elements = [t for t in tensors((data,), {}) if t is not data for _ in range(t.numel())]
+    device.operators["_local_scalar_dense"] += len(elements)  # torch.profiler counts the host's as well
+    charges = [table.read(element) for element in elements if PLACEMENT.is_on(element)]
+    device.charge(charges, op="aten::_local_scalar_dense", why=_READ.why, spelling=spelling)
 
 
 def _built_on_cpu(spoken: Spoken, data: Any, on_device: bool) -> Tensor:
@@ -133,7 +164,8 @@ class _TensorType(type):
         device = watch.active()
         charge = table.upload(made) if args and not isinstance(args[0], int) else None
         if device is not None and charge is not None:
-            device.charge([charge], op="aten::_to_copy", why=_UPLOAD, spelling=f"torch.cuda.{cls.__name__}")
+            spelling = f"torch.cuda.{cls.__name__}"
+            device.charge([charge], op="aten::_to_copy", why=_UPLOAD.why, spelling=spelling)
         return made
 
     def __instancecheck__(cls, instance: Any) -> bool:

@@ -13,8 +13,17 @@ from syncscope.simcuda.costs import table
 from syncscope.simcuda.frames import Frame
 from syncscope.simcuda.hearing import unheard
 from syncscope.simcuda.placement import PLACEMENT
+from syncscope.simcuda.reasons import reason
 
-_WHY = "the gradient of a 0-dim host tensor is made on the device, and fetched (engine.cpp, validate_outputs)"
+_GRADIENT = reason(
+    "Tensor.backward",
+    "torch.autograd.grad",
+    why="the gradient of a 0-dim tensor of the host is made on the device, and fetched",
+    source="torch/csrc/autograd/engine.cpp, validate_outputs",
+    figures="1 DtoH, 1 wait for each 0-dim tensor of the host that wants a gradient; nothing for tensors "
+    "on the device",
+    instead="keep the parameter on the device",
+)
 
 
 def returning(args: tuple[Any, ...], frame: Frame) -> tuple[Any, ...]:
@@ -54,5 +63,5 @@ class _Fetching(torch.autograd.Function):
         device = watch.active()
         charge = table.fetch(gradient)
         if device is not None and charge is not None:
-            device.charge([charge], op="aten::_to_copy", why=_WHY)
+            device.charge([charge], op="aten::_to_copy", why=_GRADIENT.why)
         return fetched

@@ -16,11 +16,22 @@ from syncscope.simcuda.face.spellings import spelling
 from syncscope.simcuda.face.spoken import Spoken
 from syncscope.simcuda.frames import Frame
 from syncscope.simcuda.placement import PLACEMENT
+from syncscope.simcuda.reasons import reason
 
 _KDL_CPU, _KDL_CUDA = 1, 2  # ATen/dlpack.h
 # By whether the capsule is of the versioned kind: its name, and where the type of its device is kept.
 _NAMES = {False: (b"dltensor", 8), True: (b"dltensor_versioned", 40)}
-_LEFT = "device memory left torch by its address: what reads it isn't seen, and may wait"
+_LEFT = reason(
+    "Tensor.data_ptr",
+    "Tensor.__dlpack__",
+    "torch.utils.dlpack.to_dlpack",
+    "Tensor.__cuda_array_interface__",
+    why="device memory left torch by its address: what reads it isn't seen, and may wait",
+    source="torch/_tensor.py, __dlpack__, __cuda_array_interface__; aten/src/ATen/DLConvertor.cpp",
+    figures="1 unknown where user code asks for the address of a device tensor; nothing where torch "
+    "itself asks",
+    instead="profile it on a GPU: the tool sees nothing of what another library does",
+)
 
 
 def show() -> watched.Undo:
@@ -59,7 +70,7 @@ def _device_type(capsule: Any) -> ctypes.c_int32:
 def _left(spoken: Spoken) -> None:
     """Say that the memory is out of sight, unless torch itself has asked."""
     if PLACEMENT.is_on(spoken.args[0]) and _is_users(spoken.frame):
-        spoken.device.charge([Charge("unknown")], why=_LEFT)
+        spoken.device.charge([Charge("unknown")], why=_LEFT.why)
 
 
 def _is_users(frame: Frame) -> bool:

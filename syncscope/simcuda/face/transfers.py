@@ -17,11 +17,36 @@ from syncscope.simcuda.face.spoken import Spoken
 from syncscope.simcuda.hearing import unheard
 from syncscope.simcuda.placement import PLACEMENT, is_wrapper, parts
 from syncscope.simcuda.places import means_cuda
+from syncscope.simcuda.reasons import reason
 
-_READS = (
-    "the host obtains the values, and waits for all that was launched before (TensorConversions.cpp, Copy.cu)"
+_READS = reason(
+    "Tensor.cpu",
+    "Tensor.tolist",
+    "Tensor.numpy",
+    "Tensor.to",
+    "Tensor.type",
+    "Tensor.type_as",
+    why="the host obtains the values, and waits for all that was launched before",
+    source="aten/src/ATen/native/TensorConversions.cpp, _to_copy; cuda/Copy.cu, copy_kernel_cuda",
+    figures="1 DtoH, 1 wait for a tensor of any shape; 1 DtoH, 0 waits with non_blocking=True: the values "
+    "are valid after a synchronize only; nothing where empty, or on the host already",
+    instead="keep it on the device; or gather what the host wants into one tensor and fetch it once, late",
 )
-_UPLOADS = "values of the host go to the device (Copy.cu, copy_kernel_cuda)"
+_UPLOADS = reason(
+    "Tensor.cuda",
+    "Tensor.to",
+    "Tensor.type",
+    "Tensor.type_as",
+    "nn.Module.to",
+    "nn.Module.cuda",
+    why="values of the host go to the device, and the host waits until they are there",
+    source="aten/src/ATen/native/cuda/Copy.cu, copy_kernel_cuda",
+    figures="1 HtoD, 1 wait for each tensor, pinned or not; 1 HtoD, 0 waits with non_blocking=True: from "
+    "pageable memory the driver may wait; nothing where empty, or on the device already",
+    instead='make it there, device="cuda"; or pin the source and give non_blocking=True',
+)
+_READS_LATER = "the values go to the host, which doesn't wait: they are valid after a synchronize only"
+_UPLOADS_LATER = "values of the host go to the device, and the host doesn't wait"
 
 
 @dataclass(frozen=True)
@@ -73,12 +98,18 @@ def _crossed(tensor: Tensor, move: Move) -> Tensor:
         )
     device = watch.active()
     if device is not None:
-        device.charge(_charges(tensor, move), op="aten::_to_copy", why=_UPLOADS if move.cuda else _READS)
+        device.charge(_charges(tensor, move), op="aten::_to_copy", why=_why(move))
     if move.cuda:
         PLACEMENT.put(result)
     elif move.non_blocking:
         PLACEMENT.pin(result)  # TensorConversions.cpp, _to_copy: pin_out
     return result
+
+
+def _why(move: Move) -> str:
+    if move.non_blocking:
+        return _UPLOADS_LATER if move.cuda else _READS_LATER
+    return _UPLOADS.why if move.cuda else _READS.why
 
 
 def _crossed_in_parts(tensor: Any, move: Move) -> Tensor:
@@ -267,4 +298,16 @@ def pin_memory(spoken: Spoken) -> Tensor:
 
 def _charge_fetch(spoken: Spoken, tensor: Tensor) -> None:
     charge = table.fetch(tensor) if PLACEMENT.is_on(tensor) else None
-    spoken.device.charge([charge] if charge else [], op="aten::_to_copy", why=_READS)
+    spoken.device.charge([charge] if charge else [], op="aten::_to_copy", why=_READS.why)
+
+
+@spelling(Tensor.apply_, Tensor.map_, Tensor.map2_)
+def only_on_cpu(spoken: Spoken) -> Any:
+    """``t.apply_(f)``: a Python function for each element, which no GPU runs.
+
+    Raises:
+        TypeError: a tensor is on the device; as PyTorch words it (python_variable_methods.cpp).
+    """
+    if spoken.frame.inputs_on_device:
+        raise TypeError(f"{spoken.func.__name__} is only implemented on CPU tensors")
+    return spoken.run(*spoken.args, **spoken.kwargs)

@@ -13,9 +13,7 @@ from syncscope.simcuda.stand_ins import memory, streams
 
 def synchronize(device: Any = None, /) -> None:
     """``torch.accelerator.synchronize()``: the host waits for the whole device."""
-    streams.wait(
-        "torch.accelerator.synchronize", "the host waits for all work on the device (cudaDeviceSynchronize)"
-    )
+    streams.wait("torch.accelerator.synchronize", streams.DEVICE.why)
 
 
 def set_device_index(device: Any, /) -> None:

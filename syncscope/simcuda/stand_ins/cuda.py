@@ -17,8 +17,10 @@ from syncscope.simcuda.places import means_cuda
 from syncscope.simcuda.stand_ins import (
     accelerator,
     autocast,
+    blind_spots,
     defaults,
     grouping,
+    legacy,
     memory,
     parallel,
     recall,
@@ -56,7 +58,7 @@ def _change(device: type[Watch]) -> None:
         for module, answers in _modules():
             _undo.append(watched.module(module, answers))
         _undo.append(watched.attribute(torch, "Generator", _GENERATOR))
-        for part in (defaults, parallel, streams, storages, sharing, autocast, grouping):
+        for part in (defaults, parallel, streams, storages, sharing, autocast, grouping, legacy, blind_spots):
             _undo.append(part.show())
         _undo.append(recall.show(device))
     except BaseException:

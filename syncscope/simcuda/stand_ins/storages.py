@@ -12,14 +12,38 @@ from syncscope.simcuda.charges import Charge
 from syncscope.simcuda.hearing import unheard
 from syncscope.simcuda.placement import PLACEMENT
 from syncscope.simcuda.places import CUDA, means_cuda
+from syncscope.simcuda.reasons import Reason, reason
 
 Storage = torch.UntypedStorage
 Own = Callable[..., Any]
 
-_COPIED = "the bytes of a whole storage are copied (StorageMethods.cpp, THPStorage_copy_; Copy.cu)"
-_READ = "an element of a storage is read: it is copied and waited for (StorageMethods.cpp, THPStorage_get)"
-_WRITTEN = (
-    "the bytes of a storage are fetched to be written (torch/csrc/serialization.cpp, THPStorage_writeFileRaw)"
+_COPIED = reason(
+    "UntypedStorage.copy_",
+    "UntypedStorage.cpu",
+    "UntypedStorage.cuda",
+    "torch.save",
+    "torch.load",
+    "pickle.dumps",
+    "pickle.loads",
+    why="the bytes of a whole storage are copied between host and device",
+    source="torch/csrc/StorageMethods.cpp, THPStorage_copy_; aten/src/ATen/native/cuda/Copy.cu",
+    figures="1 DtoH, 1 wait for each storage that is saved; 1 HtoD, 1 wait for each that is loaded to the "
+    "device; 1 DtoD on the device; 0 waits with non_blocking=True",
+    instead="save rarely, or save a copy that was fetched with non_blocking=True into pinned memory",
+)
+_READ = reason(
+    "UntypedStorage.__getitem__",
+    why="an element of a storage is read: it is copied and waited for",
+    source="torch/csrc/StorageMethods.cpp, THPStorage_get",
+    figures="1 DtoH, 1 wait for each element; nothing for a slice",
+    instead="storage.cpu() fetches all bytes at once",
+)
+_WRITTEN = reason(
+    "torch.save",
+    why="the bytes of a storage are fetched to be written",
+    source="torch/csrc/serialization.cpp, THPStorage_writeFileRaw",
+    figures="1 DtoH, 1 wait for each storage, in the old format",
+    instead="save rarely, or save a copy that was fetched with non_blocking=True into pinned memory",
 )
 
 
@@ -107,10 +131,10 @@ def set_from_file(own: Own, self: Storage, *args: Any) -> Any:
     return own(self, *args)
 
 
-def _charge(charge: Charge | None, why: str, spelling: str) -> None:
+def _charge(charge: Charge | None, reason: Reason, spelling: str) -> None:
     device = watch.active()
     if device is not None and charge is not None:
-        device.charge([charge], why=why, spelling=spelling)
+        device.charge([charge], why=reason.why, spelling=spelling)
 
 
 _ANSWERS: dict[str, Callable[..., Any]] = {

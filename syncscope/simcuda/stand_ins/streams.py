@@ -13,11 +13,37 @@ import torch
 from syncscope.simcuda import watch, watched
 from syncscope.simcuda.charges import Charge
 from syncscope.simcuda.places import CUDA, means_cuda
+from syncscope.simcuda.reasons import reason
 
 _WAIT = Charge("wait", waits=1)
 _CUDA_TYPE = 1  # c10/core/DeviceType.h
 _TORCH_STREAM, _TORCH_EVENT = torch.Stream, torch.Event
 _ids = itertools.count(1)
+
+DEVICE = reason(
+    "torch.cuda.synchronize",
+    "torch.accelerator.synchronize",
+    why="the host waits for all work on the device (cudaDeviceSynchronize)",
+    source="torch/csrc/cuda/Module.cpp, THCPModule_cudaSynchronize; c10/cuda/CUDAFunctions.cpp, "
+    "device_synchronize",
+    figures="1 wait",
+    instead="leave it out: a value that is read waits for itself; to take times, use events",
+)
+STREAM = reason(
+    "torch.cuda.Stream.synchronize",
+    why="the host waits for all work of a stream (cudaStreamSynchronize)",
+    source="torch/csrc/cuda/Stream.cpp, THCPStream_synchronize",
+    figures="1 wait",
+    instead="other.wait_stream(stream): the device waits, not the host",
+)
+EVENT = reason(
+    "torch.cuda.Event.synchronize",
+    why="the host waits until an event is reached (cudaEventSynchronize)",
+    source="torch/csrc/cuda/Event.cpp, THCPEvent_synchronize",
+    figures="1 wait",
+    instead="stream.wait_event(event): the device waits, not the host; or event.query(), which asks "
+    "without a wait",
+)
 
 
 def wait(spelling: str, why: str) -> None:
@@ -31,7 +57,7 @@ def synchronize(device: Any = None) -> None:
     """``torch.cuda.synchronize()``: the host waits for the whole device."""
     if device is not None:
         means_cuda(device)
-    wait("torch.cuda.synchronize", "the host waits for all work on the device (cudaDeviceSynchronize)")
+    wait("torch.cuda.synchronize", DEVICE.why)
 
 
 class Stream(torch.Stream):
@@ -65,7 +91,7 @@ class Stream(torch.Stream):
 
     def synchronize(self) -> None:
         """The host waits for the stream."""
-        wait("torch.cuda.Stream.synchronize", "the host waits for a stream (cudaStreamSynchronize)")
+        wait("torch.cuda.Stream.synchronize", STREAM.why)
 
     def wait_stream(self, stream: Any) -> None:
         """The device, not the host, waits for another stream."""
@@ -138,7 +164,7 @@ class Event:
 
     def synchronize(self) -> None:
         """The host waits for the event."""
-        wait("torch.cuda.Event.synchronize", "the host waits for an event (cudaEventSynchronize)")
+        wait("torch.cuda.Event.synchronize", EVENT.why)
 
     def elapsed_time(self, end_event: Any) -> float:
         """Not a number: no time passes on a simulated device, and one that passes on the CPU would mislead.

@@ -1,0 +1,98 @@
+"""Calls that read a value of the device."""
+
+from __future__ import annotations
+
+from syncscope.simcuda.explanations.spelling import Spelling
+
+READS = (
+    Spelling(
+        ("Tensor.item", "int(t)", "float(t)", "complex(t)", "int", "float", "complex", "range(t)", "list[t]",
+         "math.sqrt(t)", 'f"{t}"', '"%d" % t', "Tensor.__int__", "Tensor.__float__", "Tensor.__complex__",
+         "Tensor.__index__", "Tensor.__format__"),
+        "A device tensor of one element becomes a Python number.",
+        by="_local_scalar_dense",
+        kind="scalar_read",
+        before="total = 0.0\nfor score in scores:\n    total += score.item()",
+        after="total = sum(scores.tolist())",
+    ),
+    Spelling(
+        ("if t:", "if", "while", "and", "or", "not", "assert", "bool(t)", "bool", "Tensor.__bool__",
+         "Tensor.is_nonzero", "torch.is_nonzero"),
+        "A device tensor decides where Python goes on.",
+        by="_local_scalar_dense",
+        kind="scalar_read",
+        instead="let the device choose: torch.where, clamp, a multiplication with the mask",
+        before="if (x > 3).any():\n    x = x * 2",
+        after="x = torch.where((x > 3).any(), x * 2, x)",
+    ),
+    Spelling(
+        ("x[t]", "x[:t]", "x[i]", "x[a:b]", "Tensor.__getitem__"),
+        "A 0-dim device tensor as an index or as a bound of a slice is read; the result is a view.",
+        by="_local_scalar_dense",
+        kind="scalar_read",
+        figures="1 DtoH, 1 wait for each such tensor; nothing for Python numbers",
+        instead="index with a 1-dim tensor, which stays on the device",
+        before="row = x[i]",
+        after="row = x.index_select(0, i.view(1))",
+    ),
+    Spelling(
+        ("topk(k=t)", "Tensor.topk", "torch.topk", "torch.full", "torch.full_like", "torch.arange",
+         "torch.linspace", "torch.logspace", "Tensor.expand", "Tensor.repeat", "Tensor.roll",
+         "Tensor.narrow", "Tensor.split"),
+        "A device tensor stands where the function wants a number: a size, a dimension, k, a bound.",
+        by="_local_scalar_dense",
+        kind="scalar_read",
+        figures="1 DtoH, 1 wait for each such argument; nothing for Python numbers",
+        instead="a number that the host knows, such as one made of shapes",
+        before="best = x.topk(k)",
+        after="best = x.topk(x.shape[0] // 2)",
+    ),
+    Spelling(
+        ("max(t)", "max", "min", "sorted", "max(a, b)"),
+        "Python's max, min and sorted compare tensors one by one, and read each answer.",
+        by="_local_scalar_dense",
+        kind="scalar_read",
+        figures="1 or more DtoH, 1 or more waits: one for each comparison; nothing for torch.max, x.max() "
+        "and torch.sort",
+        instead="torch.max, torch.min, torch.sort",
+        before="best = max(x)",
+        after="best = x.max()",
+    ),
+    Spelling(
+        ("3 in x", "in", "Tensor.__contains__"),
+        "Python asks whether an element is there, and wants a bool.",
+        by="_local_scalar_dense",
+        kind="scalar_read",
+        instead="(x == 3).any() stays on the device",
+        before="found = 3.0 in x",
+        after="found = (x == 3.0).any()",
+    ),
+    Spelling(
+        ("print(t)", "print", "repr", "str", "logging", "Tensor.__repr__", "Tensor.__str__"),
+        "A device tensor becomes text: what is shown is read piece by piece.",
+        by="_local_scalar_dense",
+        kind="scalar_read",
+        why="each number that decides the format, and each row or each int that is shown, is read for itself",
+        figures="2 or more DtoH, 2 or more waits: for an int tensor one for each element that is shown",
+        instead="print(t.tolist()), or print(t.cpu()), which read once",
+        before="print(x)",
+        after="print(x.tolist())",
+        source="torch/_tensor_str.py, _tensor_str, _Formatter",
+    ),
+    Spelling(
+        ("Tensor.tolist", "Tensor.cpu", "Tensor.numpy", "numpy(force=True)", 'x.to("cpu")', "Tensor.to",
+         "Tensor.type", "Tensor.type_as"),
+        "The values of a device tensor go to the host, in one copy; numpy() without force=True is an error.",
+        by="Tensor.cpu",
+        kind="vector_read",
+        before="rows = [row.tolist() for row in matrix]",
+        after="rows = matrix.tolist()",
+    ),
+    Spelling(
+        ("host.copy_(x)", "Tensor.copy_", "x.copy_(host)"),
+        "Values are copied into a tensor that is there; what it costs is decided by where the two live.",
+        by="copy_",
+        before="x.copy_(host)",
+        after="x.copy_(pinned, non_blocking=True)",
+    ),
+)  # fmt: skip

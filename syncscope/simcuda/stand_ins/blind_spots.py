@@ -1,0 +1,53 @@
+"""Code of which only a part is heard: where it runs, that is said as unknown, never taken for zero."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable
+from typing import Any
+
+import torch
+
+from syncscope import sites
+from syncscope.simcuda import watch, watched
+from syncscope.simcuda.charges import Charge
+from syncscope.simcuda.frames import tensors
+from syncscope.simcuda.placement import PLACEMENT
+
+_SCRIPT = (
+    "TorchScript runs in C++: its operators are heard, but not what it builds, moves to the host or asks of a "
+    "device; call the plain Python function to have it counted"
+)
+_DISABLED = (
+    "with torch functions disabled, tolist(), cpu() and `device` arguments aren't heard; "
+    "DisableTorchFunctionSubclass leaves them heard"
+)
+
+_own_guard = torch._C.DisableTorchFunction
+
+
+def show() -> watched.Undo:
+    """Tell of such code in watched threads; the function returned ends it."""
+    undo = [
+        watched.method(kind, "__call__", _script) for kind in (torch._C.ScriptFunction, torch._C.ScriptMethod)
+    ]
+    undo.append(watched.attribute(torch._C, "DisableTorchFunction", watched.stand_in(_own_guard, _disabled)))
+    return lambda: [back() for back in undo]
+
+
+def _script(own: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
+    if any(map(PLACEMENT.is_on, tensors(args, kwargs))):
+        _tell("torch.jit", _SCRIPT)
+    return own(*args, **kwargs)
+
+
+def _disabled() -> Any:
+    if sites.is_users(sys._getframe(2).f_code):
+        _tell("torch._C.DisableTorchFunction", _DISABLED)
+    return _own_guard()
+
+
+def _tell(spelling: str, why: str) -> None:
+    device = watch.active()
+    if device is not None:
+        device.charge([Charge("unknown")], why=why, spelling=spelling)

@@ -1,0 +1,56 @@
+"""The old constructors, ``torch.Tensor([..])`` and ``torch.FloatTensor([..])``, fed with device tensors."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from syncscope.simcuda import watch, watched
+from syncscope.simcuda.costs.table import is_on
+from syncscope.simcuda.face.construction import read_elements
+
+_own_new = Tensor.__new__
+_NAMES = (
+    "FloatTensor", "DoubleTensor", "HalfTensor", "BFloat16Tensor", "ByteTensor", "CharTensor",
+    "ShortTensor", "IntTensor", "LongTensor", "BoolTensor",
+)  # fmt: skip
+
+
+def show() -> watched.Undo:
+    """Let them tell what they read, in watched threads; the function returned ends it."""
+    undo = [watched.attribute(Tensor, "__new__", staticmethod(_new))]
+    for name in _NAMES:
+        own = getattr(torch, name)
+        undo.append(watched.attribute(torch, name, watched.stand_in(own, partial(_made, own))))
+    return lambda: [back() for back in reversed(undo)]
+
+
+def _new(*args: Any, **kwargs: Any) -> Any:
+    """``torch.Tensor(data)``; a subclass makes itself. No name in the signature: Dynamo looks at it."""
+    if args[0] is not Tensor or watch.active() is None:
+        return _own_new(*args, **kwargs)
+    return _told("torch.Tensor", partial(_own_new, Tensor), *args[1:], **kwargs)
+
+
+def _made(own: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
+    """``torch.FloatTensor(data)``."""
+    return _told(f"torch.{getattr(own, '__name__', '')}", own, *args, **kwargs)
+
+
+def _told(spelling: str, make: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
+    """Make the tensor on the host, and charge the elements of device tensors that it is made of.
+
+    Raises:
+        TypeError: it is to be made of a device tensor itself; as PyTorch words it (tensor_new.cpp).
+    """
+    device = watch.active()
+    if device is not None and args:
+        if is_on(args[0]):
+            raise TypeError("expected CPU (got CUDA)")
+        if not isinstance(args[0], Tensor):
+            read_elements(device, args[0], spelling)
+    return make(*args, **kwargs)
