@@ -16,7 +16,7 @@ import click
 from syncscope import __version__
 from syncscope.cli import exit_codes, settings
 
-COMMANDS = ("compare", "run", "report", "doctor")
+COMMANDS = ("compare", "run", "report", "explain", "doctor")
 
 
 class Commands(click.Group):

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
+from itertools import combinations
+from math import prod
 from typing import TypeAlias
 
 from syncscope.comparison.results import Extra, Law, Range, SweepValue
@@ -13,6 +15,10 @@ Point: TypeAlias = Mapping[str, SweepValue]
 
 # Papers write T for the number of frames; every other variable keeps its own name.
 _SYMBOLS = {"frames": "T"}
+# So many distinct values of its variable a line needs, for any two numbers lie on one.
+_FOR_A_LINE = 3
+# So many cases' numbers are told one by one.
+_TOLD = 4
 
 
 @dataclass(frozen=True)
@@ -30,11 +36,11 @@ class Observation:
 
 
 def law(points: Sequence[Point], values: Sequence[int], swept: Sequence[str]) -> Law:
-    """The law of one value a case: constant, linear in exactly one of ``swept``, or other.
+    """The law of one value a case: constant, linear in one of ``swept`` or in a product of two, or other.
 
-    Linear means ``base + slope * variable`` for every case, with whole ``base`` and ``slope``; two cases
-    with distinct values of the variable are enough, and then any whole slope fits. Where several
-    variables fit, the first of ``swept`` is named.
+    Linear means ``base + slope * variable`` for every case, with whole ``base`` and ``slope``, over three
+    distinct values of the variable at least, for a line goes through any two. Where several variables fit,
+    the first of ``swept`` is named; products (variable ``n*m``) are tried after them.
 
     Raises:
         ValueError: there is no case, or not one value a case.
@@ -43,12 +49,12 @@ def law(points: Sequence[Point], values: Sequence[int], swept: Sequence[str]) ->
         raise ValueError(f"a law needs one value for each case: got {len(values)} for {len(points)} cases")
     if len(set(values)) == 1:
         return Law("constant", base=values[0], text=str(values[0]))
-    for variable in swept:
-        line = _line([point[variable] for point in points], values)
+    for names in [*combinations(swept, 1), *combinations(swept, 2)]:
+        line = _line(_products(points, names), values)
         if line:
             base, slope = line
-            return Law("linear", base, slope, variable, text=_linear_text(base, slope, variable))
-    return Law("other", values=list(values), text=", ".join(map(str, values)))
+            return Law("linear", base, slope, "*".join(names), text=_linear_text(base, slope, names))
+    return _other(points, [Range(value, value) for value in values], swept)
 
 
 def total_law(
@@ -66,20 +72,13 @@ def total_law(
         ValueError: there is no observation.
     """
     whole = _law_over_cases([(seen.point, seen.total) for seen in observations], swept)
-    if _beyond_chance(whole, observations):
+    if whole.kind != "other":
         return whole
     causing = [lines for lines in branches if any(_events(seen, lines) for seen in observations)]
     outside = [(seen.point, seen.total - sum(_events(seen, b) for b in causing)) for seen in observations]
     extras = [Extra(lines, _law_where_run(observations, lines, swept)) for lines in causing]
     base = _law_over_cases(outside, swept)
     return replace(base, extras=extras, text=_text_with_extras(base.text, extras))
-
-
-def _beyond_chance(found: Law, observations: Sequence[Observation]) -> bool:
-    """Whether a law is more than a line through two points, which any two numbers fit."""
-    if found.kind == "linear":
-        return len({seen.point[found.variable] for seen in observations}) > 2
-    return found.kind == "constant"
 
 
 def _law_where_run(observations: Sequence[Observation], lines: tuple[int, int], swept: Sequence[str]) -> Law:
@@ -105,18 +104,48 @@ def _law_over_cases(numbers: Iterable[tuple[Point, int]], swept: Sequence[str]) 
     cases: dict[tuple[tuple[str, SweepValue], ...], list[int]] = {}
     for point, number in numbers:
         cases.setdefault(tuple(sorted(point.items())), []).append(number)
+    points = [dict(key) for key in cases]
     ranges = [Range(min(case), max(case)) for case in cases.values()]
-    highs = [each.high for each in ranges]
     if any(each.varies for each in ranges):
-        return Law("other", values=highs, text=", ".join(map(str, ranges)))
-    return law([dict(key) for key in cases], highs, swept)
+        return _other(points, ranges, swept)
+    return law(points, [each.high for each in ranges], swept)
 
 
-def _line(xs: Sequence[SweepValue], values: Sequence[int]) -> tuple[int, int] | None:
+def _other(points: Sequence[Point], ranges: Sequence[Range], swept: Sequence[str]) -> Law:
+    """The numbers of a few cases, each with its case; the smallest and the largest of many."""
+    if len(ranges) > _TOLD:
+        text = str(Range(min(each.low for each in ranges), max(each.high for each in ranges)))
+    else:
+        varied = [name for name in swept if len({point[name] for point in points}) > 1]
+        text = ", ".join(_told(each, point, varied) for each, point in zip(ranges, points, strict=True))
+    return Law("other", values=[each.high for each in ranges], text=text)
+
+
+def _told(number: Range, point: Point, varied: Sequence[str]) -> str:
+    """``8``, ``8 at n=4`` or ``8 (n=4, m=2)``: a number, and which case it belongs to."""
+    case = ", ".join(f"{_symbol(name)}={point[name]}" for name in varied)
+    if not case:
+        return str(number)
+    return f"{number} at {case}" if len(varied) == 1 else f"{number} ({case})"
+
+
+def _products(points: Sequence[Point], names: Sequence[str]) -> list[Fraction | None]:
+    """The product of some variables in each case; nothing where one of them is no number or never changes."""
+    factors = [[_exact(point[name]) for point in points] for name in names]
+    if any(len(set(values)) == 1 for values in factors):
+        return [None] * len(points)
+    return [_product(case) for case in zip(*factors, strict=True)]
+
+
+def _product(factors: Sequence[Fraction | None]) -> Fraction | None:
+    known = [factor for factor in factors if factor is not None]
+    return prod(known, start=Fraction(1)) if len(known) == len(factors) else None
+
+
+def _line(xs: Sequence[Fraction | None], values: Sequence[int]) -> tuple[int, int] | None:
     """The whole base and slope of the line through all points, or nothing where there is none."""
-    numbers = [_exact(x) for x in xs]
-    known = [(x, y) for x, y in zip(numbers, values, strict=True) if x is not None]
-    if len(known) < len(values) or len(set(numbers)) < 2:
+    known = [(x, y) for x, y in zip(xs, values, strict=True) if x is not None]
+    if len(known) < len(values) or len(set(xs)) < _FOR_A_LINE:
         return None
     x0, y0 = known[0]
     x1, y1 = next((x, y) for x, y in known if x != x0)
@@ -136,8 +165,8 @@ def _exact(x: SweepValue) -> Fraction | None:
         return None
 
 
-def _linear_text(base: int, slope: int, variable: str) -> str:
-    term = _term(abs(slope), _SYMBOLS.get(variable, variable))
+def _linear_text(base: int, slope: int, names: Sequence[str]) -> str:
+    term = _term(abs(slope), [_symbol(name) for name in names])
     if slope < 0 < base:
         return f"{base} - {term}"
     sign = "-" if slope < 0 else ""
@@ -145,10 +174,14 @@ def _linear_text(base: int, slope: int, variable: str) -> str:
     return f"{sign}{term}{constant}"
 
 
-def _term(factor: int, symbol: str) -> str:
-    if factor == 1:
-        return symbol
-    return f"{factor}{symbol}" if len(symbol) == 1 else f"{factor} {symbol}"
+def _term(factor: int, symbols: Sequence[str]) -> str:
+    """``T``, ``2T``, ``2n*m``, ``3 hidden``."""
+    space = "" if all(len(symbol) == 1 for symbol in symbols) else " "
+    return f"{'' if factor == 1 else f'{factor}{space}'}{'*'.join(symbols)}"
+
+
+def _symbol(variable: str) -> str:
+    return _SYMBOLS.get(variable, variable)
 
 
 def _text_with_extras(base: str, extras: Sequence[Extra]) -> str:

@@ -3,37 +3,26 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Iterator
-from contextlib import AbstractContextManager, ExitStack, contextmanager
+from collections.abc import Collection
+from contextlib import AbstractContextManager, ExitStack
 from dataclasses import dataclass
-from threading import Thread
 from types import TracebackType
 from typing import TYPE_CHECKING, Literal
 
 from typing_extensions import Self
 
-from syncscope import sites
 from syncscope.events import Counts, Event
 from syncscope.observe import ranges, starts, tally
 from syncscope.observe.families import family_of
-from syncscope.observe.ownership import own_line
 from syncscope.observe.ranges import Ranges
 from syncscope.observe.stepping import StepWatch, step_watch
 from syncscope.observe.steps import Named
 from syncscope.observe.tally import Folded, Spot, Tally
-from syncscope.sites import NOWHERE, Site
+from syncscope.observe.threads import HeardThread, UnheardThread
+from syncscope.sites import Site
 
 if TYPE_CHECKING:
-    from syncscope.simcuda.watch import Sink
-    from syncscope.simcuda.watch import Watch as Device
-
-_UNWATCHED = {
-    "threading.Thread.start": "what this thread reads, copies and waits for is missing: "
-    "threads=True (run --threads) hears it",
-}
-_UNWATCHED_PROCESS = (
-    "what this process reads, copies and waits for is missing: observe it in a scope of its own"
-)
+    from syncscope.simcuda.watch import Sink, Watch
 
 
 @dataclass(frozen=True)
@@ -99,25 +88,22 @@ class Scope:
         self.per = per
         self.events: list[Event] = []
         self.hears_threads = threads
+        self.stack = stack
+        self.step_watch: StepWatch | None = None
+        self.entry: object = None
         self._families = family_of(count)
-        self._stack = stack
         self._named = None if per is None else Named(per)
-        self._watch: StepWatch | None = None
-        self._devices: list[Device] = []
-        self._tallies: list[Tally] = []
-        self._mine = self._new_tally()
-        self._device = self._new_device(self._sink(self._mine))
-        self._entry: object = None
+        self._mine = HeardThread(self)
+        self._threads = [self._mine]
 
     def __enter__(self) -> Self:
         """Watch this thread from now on."""
         with ExitStack() as entered:
             entered.enter_context(starts.noticed())
             if self._named is not None:
-                self._watch = step_watch(self._named)
-                entered.enter_context(self._watch)
-            self._listen(entered, self._device, self._mine)
-            self._entry = object()
+                self.step_watch = entered.enter_context(step_watch(self._named))
+            self._mine.listen(entered)
+            self.entry = object()
             self._entered = entered.pop_all()
         return self
 
@@ -128,64 +114,20 @@ class Scope:
         trace: TracebackType | None,
     ) -> None:
         """Put everything back as it was; threads that go on are no longer heard."""
-        self._entry = None
+        self.entry = None
         self._entered.close()
 
-    def _listen(self, entered: ExitStack, device: Device, heard: Tally) -> None:
-        """Watch the current thread until ``entered`` is left; its events go to ``heard``."""
-        entered.enter_context(device)
-        entered.enter_context(starts.told(self))
-        if self._watch is not None:
-            entered.enter_context(self._watch.follow(heard))
+    def followed(self) -> AbstractContextManager[None]:
+        """What a thread runs in that is started in the scope."""
+        if not self.hears_threads:
+            return UnheardThread(self).listening()
+        made = HeardThread(self, self.entry)
+        self._threads.append(made)
+        return made.listening()
 
-    def followed(self, thread: Thread) -> AbstractContextManager[None] | None:
-        """What a thread that is started here runs in."""
-        return self._heard_thread(self._entry) if self.hears_threads else self.unheard_thread()
-
-    @contextmanager
-    def _heard_thread(self, entry: object) -> Iterator[None]:
-        heard = self._new_tally()
-        device = self._new_device(self._sink(heard, entry))
-        self._devices.append(device)
-        with ExitStack() as entered:
-            self._listen(entered, device, heard)
-            yield
-        self._device.kernels.update(device.kernels)
-
-    @contextmanager
-    def unheard_thread(self) -> Iterator[None]:
-        """A thread that isn't heard has the simulated device nevertheless: its calls would fail without."""
-        if self.device != "sim":
-            yield
-            return
-        with self._new_device(_ignored), starts.told(_Unheard(self)):
-            yield
-
-    def unwatched(self, api: str) -> None:
-        """Record that something was started here which isn't heard."""
-        stack = sites.stack(self._stack)
-        site = own_line()
-        if site is NOWHERE and stack:
-            site = stack[0]
-        why = _UNWATCHED.get(api, _UNWATCHED_PROCESS)
-        self._sink(self._mine)(Event("unknown", api, reason=why, site=site, stack=stack))
-
-    def _new_tally(self) -> Tally:
-        made = Tally(self.families)
-        self._tallies.append(made)
-        return made
-
-    def _new_device(self, sink: Sink) -> Device:
-        return _kind(self.device)(sink, self._families, self._stack)
-
-    def _sink(self, heard: Tally, entry: object = None) -> Sink:
-        """Where a device's events go; those of a thread that outlives the scope's ``entry`` go nowhere."""
-
-        def sink(event: Event) -> None:
-            if entry is None or entry is self._entry:
-                self.events.append(heard.add(event))
-
-        return sink
+    def made_device(self, sink: Sink) -> Watch:
+        """A device of the scope's kind, whose events go to ``sink``."""
+        return _kind(self.device)(sink, self._families, self.stack)
 
     @property
     def families(self) -> tuple[str, ...]:
@@ -195,7 +137,7 @@ class Scope:
     @property
     def folded(self) -> Folded:
         """All events so far, equal ones once, with how often they came."""
-        return tally.folded(part.heard for part in self._tallies)
+        return tally.folded(part.heard for part in self._tallies())
 
     @property
     def counts(self) -> Counts:
@@ -207,33 +149,36 @@ class Scope:
         """What single steps did; None where no function was named."""
         if self._named is None:
             return None
-        figures = ranges.merged(part.figures for part in self._tallies)
-        spots = ranges.merged(part.spots for part in self._tallies)
-        inside = tally.folded(part.inside for part in self._tallies)
+        figures = ranges.merged(part.figures for part in self._tallies())
+        spots = ranges.merged(part.spots for part in self._tallies())
+        inside = tally.folded(part.inside for part in self._tallies())
         return Steps(sorted(set(self._named.found)), figures.steps, inside, figures, spots)
 
     @property
     def operators(self) -> Counter[str]:
         """The ATen calls that were heard, by name and on whichever device."""
-        return sum((device.operators for device in self._heard_devices()), Counter())
+        return sum((device.operators for device in self._devices()), Counter())
 
     @property
     def kernels(self) -> set[str]:
         """The operators of whose kernels' own calls nothing was heard; it is filled as calls run."""
-        return self._device.kernels
+        return self._mine.device.kernels
 
     @property
     def touched(self) -> bool:
         """Whether an operator ran on the device at all: else the counts say nothing."""
-        return any(device.touched for device in self._heard_devices())
+        return any(device.touched for device in self._devices())
 
     @property
     def notes(self) -> list[str]:
         """What was not done as on a GPU, in sentences."""
-        return list(dict.fromkeys(note for device in self._heard_devices() for note in device.notes))
+        return list(dict.fromkeys(note for device in self._devices() for note in device.notes))
 
-    def _heard_devices(self) -> list[Device]:
-        return [self._device, *self._devices]
+    def _devices(self) -> list[Watch]:
+        return [thread.device for thread in self._threads]
+
+    def _tallies(self) -> list[Tally]:
+        return [thread.tally for thread in self._threads]
 
     @property
     def sites(self) -> list[SiteCount]:
@@ -255,29 +200,10 @@ class Scope:
     def reset(self) -> None:
         """Forget all events so far."""
         self.events.clear()
-        for part in self._tallies:
+        for part in self._tallies():
             part.clear()
-        for device in self._heard_devices():
+        for device in self._devices():
             device.operators.clear()
-
-
-class _Unheard:
-    """Listens in a thread that isn't heard: what it starts isn't either, and one unknown event is enough."""
-
-    hears_threads = True
-
-    def __init__(self, scope: Scope) -> None:
-        self._scope = scope
-
-    def followed(self, thread: Thread) -> AbstractContextManager[None]:
-        return self._scope.unheard_thread()
-
-    def unwatched(self, api: str) -> None:
-        """It was said of this thread that nothing is known of it."""
-
-
-def _ignored(event: Event) -> None:
-    """Events of a thread that isn't heard."""
 
 
 def _site_count(spot: Spot, events: list[tuple[Event, int]]) -> SiteCount:
@@ -291,7 +217,7 @@ def _site_count(spot: Spot, events: list[tuple[Event, int]]) -> SiteCount:
     )
 
 
-def _kind(name: str) -> type[Device]:
+def _kind(name: str) -> type[Watch]:
     if name == "sim":
         from syncscope.simcuda.simulation import SimulatedDevice
 

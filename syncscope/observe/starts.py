@@ -36,10 +36,12 @@ _ABSENT = object()
 class Listener(Protocol):
     """Who wants to know what this thread starts."""
 
-    hears_threads: bool
+    @property
+    def hears_threads(self) -> bool:
+        """Whether nothing is to be said of threads, since they are heard."""
 
-    def followed(self, thread: threading.Thread) -> AbstractContextManager[Any] | None:
-        """A context for the new thread to run in, or None."""
+    def followed(self, thread: threading.Thread) -> AbstractContextManager[Any]:
+        """A context for the new thread to run in."""
 
     def unwatched(self, api: str) -> None:
         """Something was started by ``api`` that is not watched."""
@@ -117,8 +119,8 @@ def _thread_start(own: Callable[[threading.Thread], None]) -> Callable[[threadin
     def start(self: threading.Thread) -> None:
         if not _here.listeners or _here.starting:
             return own(self)
-        contexts = (listener.followed(self) for listener in _here.listeners)
-        with _running_in(self, [context for context in contexts if context is not None]), _being_made():
+        contexts = [listener.followed(self) for listener in _here.listeners]
+        with _running_in(self, contexts), _being_made():
             own(self)
         deaf = [listener for listener in _here.listeners if not listener.hears_threads]
         if deaf and not is_the_machinerys(self):
@@ -160,9 +162,6 @@ def _being_made() -> Iterator[None]:
 @contextmanager
 def _running_in(thread: threading.Thread, contexts: list[AbstractContextManager[Any]]) -> Iterator[None]:
     """Let ``thread`` run inside of ``contexts``, unless it can't be started."""
-    if not contexts:
-        yield
-        return
     run, own = thread.run, vars(thread).get("run", _ABSENT)
 
     def put_back() -> None:

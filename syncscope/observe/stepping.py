@@ -11,6 +11,8 @@ from contextlib import AbstractContextManager, contextmanager
 from types import CodeType, FrameType
 from typing import Any, Protocol
 
+from typing_extensions import Self
+
 from syncscope.observe.monitoring import claimed_tool
 from syncscope.observe.steps import Named, Stepper
 from syncscope.observe.tally import Tally
@@ -28,7 +30,7 @@ class StepWatch(Protocol):
     def follow(self, tally: Tally) -> AbstractContextManager[None]:
         """A context in which this thread's steps are found."""
 
-    def __enter__(self) -> Any:
+    def __enter__(self) -> Self:
         """Begin for the process."""
 
     def __exit__(self, *error: object) -> None:
@@ -42,8 +44,9 @@ class Profiled:
         """Nothing is changed before a thread follows."""
         self._named = named
 
-    def __enter__(self) -> None:
+    def __enter__(self) -> Self:
         """There is nothing to do for the process."""
+        return self
 
     def __exit__(self, *error: object) -> None:
         """There is nothing to put back."""
@@ -125,13 +128,14 @@ if sys.version_info >= (3, 12):
 
             return callback
 
-        def __enter__(self) -> None:
+        def __enter__(self) -> Self:
             """Hear of calls in the whole process."""
             for event, callback in self._callbacks.items():
                 sys.monitoring.register_callback(self._tool, event, callback)
             # What an earlier use of this tool's number disabled stays disabled until events are restarted.
             sys.monitoring.restart_events()
             sys.monitoring.set_events(self._tool, sum(self._callbacks))
+            return self
 
         def __exit__(self, *error: object) -> None:
             """Give the tool number back."""

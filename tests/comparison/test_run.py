@@ -178,6 +178,105 @@ def test_a_gpu_that_is_not_there_is_said_before_anything_runs(compared):
         resolved("cuda")
 
 
+CACHED = """
+    import functools
+
+    @functools.lru_cache(maxsize=None)
+    def _positions(n, device):
+        return torch.tensor(list(range(n)), device=device)
+
+    def f(x):
+        return x[:, 0] + _positions(x.shape[0], x.device)
+"""
+
+
+def test_what_a_cache_keeps_is_neither_olds_cost_nor_news_gain(compared):
+    result = compared(CACHED, CACHED)
+    for side in ("old", "new"):
+        counts = [getattr(case, side).counts for case in result.cases]
+        assert [(each.htod, each.waits) for each in counts] == [(0, 0)] * 3
+    assert any("the first call with an input, which isn't counted, did up to 1 HtoD copies" in note
+               for note in result.notes)  # fmt: skip
+
+
+def test_an_argument_that_a_function_writes_into_is_compared(compared):
+    inputs = """
+    def make_inputs(n, device):
+        return {"cache": torch.zeros(n, 4, device=device), "x": torch.ones(4, device=device)}
+    """
+    old = "def f(cache, x):\n    cache[1:2] = x"
+    same = compared(old, old, inputs=inputs)
+    assert same.equal
+    other = compared(old, "def f(cache, x):\n    cache[1:2] = x + 1", inputs=inputs)
+    assert not other.equal
+    (difference,) = other.cases[0].parity.differences
+    assert (difference.path, difference.what, difference.count) == ("argument cache", "values", 4)
+
+
+def test_functions_that_draw_random_numbers_draw_the_same_ones(compared):
+    sampling = "def f(x):\n    return torch.multinomial(x.softmax(-1), 3), torch.rand(2, device=x.device)"
+    result = compared(sampling, sampling, calls=3)
+    assert result.equal
+
+
+def test_a_default_that_old_sets_is_gone_before_new_runs(compared):
+    old = "def f(x):\n    torch.set_default_dtype(torch.float64)\n    return x.sum()"
+    result = compared(old, "def f(x):\n    return x.sum() + 0 * torch.zeros(3, device=x.device).sum()")
+    assert result.equal
+    assert torch.get_default_dtype() == torch.float32
+
+
+def test_code_at_a_modules_top_sees_the_device(tmp_path):
+    from syncscope.comparison.run import loading
+
+    (tmp_path / "x.py").write_text(
+        "import torch\n"
+        "DEVICE = torch.device('cuda' if torch.cuda.is_available() else 'cpu')\n"
+        "TABLE = torch.arange(100, device='cuda')\n"
+        "def make_inputs(n, device):\n    return torch.rand(n, 4, device=device)\n"
+        "def f(x):\n    return torch.tensor([len(r) for r in x], device=DEVICE) + TABLE[: x.shape[0]]\n"
+    )
+    cases = sweep_of([("n", (4, 8))])
+    with loading("sim"):
+        subjects = load_pair(f"{tmp_path}/x.py::f", f"{tmp_path}/x.py::f")
+        workload = chosen_workload(*subjects, cases)
+    result = compare(*subjects, Plan(cases, workload, calls=1, device="sim"))
+    assert [case.old.counts.htod for case in result.cases] == [1, 1]
+
+
+def test_zeros_of_code_that_never_touched_the_device_are_no_clean_result(compared):
+    host = """
+    def make_inputs(n, device):
+        return torch.rand(n)
+    """
+    result = compared("def f(x):\n    return x.sum().item()", "def f(x):\n    return 0.0", inputs=host)
+    assert result.idle == ["old", "new"]
+    assert result.findings
+
+
+def test_scripted_code_is_unknown(compared):
+    scripted = """
+    @torch.jit.script
+    def _moved(x):
+        return x.cpu()
+
+    def f(x):
+        return _moved(x)
+    """
+    result = compared("def f(x):\n    return x.cpu()", scripted)
+    assert [case.new.counts.unknown_ops for case in result.cases] == [2, 2, 2]
+
+
+def test_old_constructors_read_what_they_are_made_of(compared):
+    result = compared(
+        "def f(x):\n    return torch.tensor([row.sum() for row in x])",
+        "def f(x):\n    return torch.Tensor([row.sum() for row in x])",
+    )
+    assert result.growth["old"]["scalar_reads"].text == "n"
+    assert result.growth["new"]["scalar_reads"].text == "n"
+    assert result.disagreements == []
+
+
 def stacks():
     return (
         torch._C._len_torch_function_stack(),

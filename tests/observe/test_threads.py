@@ -220,14 +220,31 @@ def test_all_is_put_back_after_an_error(error):
 
 
 def test_what_another_tool_put_over_it_meanwhile_stays(monkeypatch):
-    own = threading.Thread.start
     with syncscope.observe():
-        over = threading.Thread.start
-        threading.Thread.start = lambda self: over(self)
+        ours = threading.Thread.start
+        monkeypatch.setattr(threading.Thread, "start", lambda self: ours(self))
         theirs = threading.Thread.start
     assert threading.Thread.start is theirs
     in_thread(int)
-    monkeypatch.setattr(threading.Thread, "start", own)
-    threading.Thread.start = own
-    monkeypatch.undo()
-    threading.Thread.start = own
+    monkeypatch.undo()  # puts ours back, which only passes on
+    in_thread(int)
+    threading.Thread.start = ours.__wrapped__
+
+
+def test_what_a_heard_thread_starts_is_told_of_while_the_scope_lasts():
+    go_on, done = threading.Event(), threading.Event()
+
+    def start():
+        os.system("true")  # in time
+        done.set()
+        go_on.wait(30)
+        os.system("true")
+
+    with syncscope.observe(threads=True) as scope:
+        thread = threading.Thread(target=start)
+        thread.start()
+        done.wait(30)
+    with syncscope.observe():
+        go_on.set()
+        thread.join()
+    assert unknown(scope) == [("os.system", 'os.system("true")  # in time')]

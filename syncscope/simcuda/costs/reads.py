@@ -4,13 +4,30 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from syncscope.simcuda import watch
 from syncscope.simcuda.charges import Charge
 from syncscope.simcuda.costs.table import Call, cost, read
+
+_NUMBER = "a Python number is made of the tensor, so the host obtains its element"
+_CONDITION = "Python asks whether the tensor is true, so the host obtains its element"
+_INDEX = "a 0-dim tensor as an index or as a bound of a slice is read as a number"
+_TEXT = "the tensor becomes text, so the host obtains what is shown, piece by piece"
+_WHY = {
+    "Tensor.item": "the host obtains one element with item()",
+    **dict.fromkeys(
+        ("Tensor.__int__", "Tensor.__float__", "Tensor.__complex__", "Tensor.__index__"), _NUMBER
+    ),
+    **dict.fromkeys(("Tensor.__bool__", "Tensor.is_nonzero", "torch.is_nonzero"), _CONDITION),
+    **dict.fromkeys(("Tensor.__getitem__", "Tensor.__setitem__"), _INDEX),
+    **dict.fromkeys(("Tensor.__repr__", "Tensor.__str__", "Tensor.__format__"), _TEXT),
+    "Tensor.__contains__": "Python asks whether an element is there, so the host obtains the answer",
+}
+_CHECKED = "the host learns whether the factorisation failed"
 
 
 @cost(
     "_local_scalar_dense",
-    why="the host obtains one element: item(), int(), float(), bool(), if, a tensor where a number is wanted",
+    why="the host obtains one element, because a Python number is wanted: item(), int(), if, an argument",
     source="aten/src/ATen/native/cuda/CUDAScalar.cu, _local_scalar_dense_cuda",
     figures="1 DtoH, 1 wait",
     instead="keep the value on the device (torch.where, clamp), or read many at once with tolist()",
@@ -18,7 +35,15 @@ from syncscope.simcuda.costs.table import Call, cost, read
 )
 def local_scalar_dense(call: Call) -> Charge:
     """One element."""
-    return read(call["self"])
+    return read(call["self"], why=_why())
+
+
+def _why() -> str:
+    """What the element is for, as far as the function tells that was called."""
+    device = watch.active()
+    frames = reversed(device.frames) if device is not None else ()
+    spelling = next((frame.spelling for frame in frames if frame.func is not None), "")
+    return _CHECKED if spelling.startswith("torch.linalg.") else _WHY.get(spelling, "")
 
 
 @cost(

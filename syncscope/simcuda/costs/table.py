@@ -55,7 +55,7 @@ class Entry:
     output_size``); ``versions`` where PyTorch did otherwise. ``mixes``: host and device tensors
     may stand side by side. ``enters``: the operator is made of others that are charged for themselves.
     ``stand_in`` obtains the values where the CPU has no kernel for what CUDA can do. ``host_results``:
-    positions of results that live on the host all the same.
+    positions of results that live on the host all the same. ``sparse``: for calls with a sparse tensor.
     """
 
     operators: tuple[str, ...]
@@ -70,6 +70,7 @@ class Entry:
     after: bool = False
     stand_in: StandIn | None = None
     host_results: tuple[int, ...] = ()
+    sparse: bool = False
 
     def charges(self, call: Call) -> tuple[Charge, ...]:
         """What ``call`` costs; the name of the operator need not be looked at again."""
@@ -105,18 +106,19 @@ def cost(
 
     def enter(rule: Rule) -> Rule:
         made = Entry(
-            operators,
-            rule,
-            why,
-            source,
-            figures,
-            instead,
-            versions,
-            mixes,
-            enters,
-            after,
-            stand_in,
-            host_results,
+            operators=operators,
+            rule=rule,
+            why=why,
+            source=source,
+            figures=figures,
+            instead=instead,
+            versions=versions,
+            mixes=mixes,
+            enters=enters,
+            after=after,
+            stand_in=stand_in,
+            host_results=host_results,
+            sparse=sparse,
         )
         entries = _SPARSE_ENTRIES if sparse else _ENTRIES
         for name in operators:

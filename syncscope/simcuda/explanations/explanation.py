@@ -14,7 +14,7 @@ class Explanation:
 
     ``what`` and ``why`` are a sentence each, ``figures`` as in an entry of the cost table; ``before`` and
     ``after`` are lines of code, the second doing with less. ``kind`` is what a report counts it as,
-    ``operators`` are the ATen operators that do it.
+    ``operators`` are the ATen operators that do it. ``sparse``: told of calls with a sparse tensor only.
     """
 
     names: Sequence[str]
@@ -28,3 +28,4 @@ class Explanation:
     source: str = ""
     kind: Kind | None = None
     operators: Sequence[str] = ()
+    sparse: bool = False

@@ -13,7 +13,7 @@ from syncscope.simcuda.costs.table import Entry, entries
 from syncscope.simcuda.explanations.explanation import Explanation
 from syncscope.simcuda.explanations.spelling import Spelling
 from syncscope.simcuda.explanations.spellings import SPELLINGS
-from syncscope.simcuda.operators import operator
+from syncscope.simcuda.operators import Operator, operator
 from syncscope.simcuda.reasons import Reason, reasons
 
 
@@ -36,21 +36,29 @@ def of_spellings() -> tuple[Explanation, ...]:
 
 
 def families() -> dict[str, list[Entry]]:
-    """The entries by family: the file of the cost table that they are in, by its title."""
+    """The entries by family: the file of the cost table that they are in, by what its title says first."""
     found: dict[str, list[Entry]] = {}
     for entry in entries():
-        found.setdefault(_title(entry), []).append(entry)
+        found.setdefault(_title(entry).partition(":")[0].rstrip("."), []).append(entry)
     return found
 
 
+def of_other_functions() -> tuple[Explanation, ...]:
+    """Those of the functions that no spelling refers to."""
+    told = {spelling.by for spelling in SPELLINGS}
+    return tuple(one for one in of_functions() if told.isdisjoint(one.names))
+
+
 def of_operator_without_entry(name: str) -> Explanation | None:
-    """What the absence of an entry means for the ATen operator ``name``; None where there is no such operator."""
-    packet = getattr(torch.ops.aten, name, None) if name.isidentifier() else None
-    if packet is None:
+    """What it means that the ATen operator ``name`` has no entry; None where there is no such operator."""
+    overloads = list(_overloads(name))
+    if not overloads:
         return None
-    overloads = [operator(getattr(packet, overload)) for overload in packet.overloads()]
     if all(one.implicit or one.explicit for one in overloads):
-        why, figures = "it is made of other operators, and those that copy or wait count for themselves", "nothing"
+        why, figures = (
+            "it is made of other operators, and those that copy or wait count for themselves",
+            "nothing",
+        )
     elif any(one.value_decides for one in overloads):
         why, figures = "its values decide its result, and nothing is known of how: it may wait", "1 unknown"
     else:
@@ -59,11 +67,37 @@ def of_operator_without_entry(name: str) -> Explanation | None:
     return Explanation((f"aten::{name}",), what, why, figures + " of its own" * (figures == "nothing"))
 
 
+def of_function_of_torch(name: str) -> Explanation | None:
+    """What is told of any other function by its full name (``torch.nn.functional.interpolate``)."""
+    scope, *names = name.partition("(")[0].split(".")
+    found: object = torch if scope == "torch" else None
+    for part in names:
+        found = getattr(found, part, None)
+    if not callable(found):
+        return None
+    what = "A function of PyTorch that nothing is stated of."
+    why = "it is made of operators, and a report names beside it the one that copies or waits"
+    return Explanation((name,), what, why, "nothing of its own")
+
+
+def _overloads(name: str) -> Iterator[Operator]:
+    """Those that the dispatcher knows: some are TorchScript's alone."""
+    for full_name in _operator_names():
+        base, _, overload = full_name.removeprefix("aten::").partition(".")
+        if base == name:
+            yield operator(getattr(getattr(torch.ops.aten, base), overload or "default"))
+
+
+@cache
+def _operator_names() -> tuple[str, ...]:
+    return tuple(name for name in torch._C._dispatch_get_all_op_names() if name.startswith("aten::"))
+
+
 def _of_entry(entry: Entry) -> Explanation:
     shown = next((one for one in SPELLINGS if one.by in entry.operators and one.before), None)
     return Explanation(
         names=tuple(f"aten::{name}" for name in entry.operators),
-        what=_title(entry) + ("" if not entry.sparse else " (With a sparse tensor among the arguments.)"),
+        what=_title(entry),
         why=entry.why,
         figures=entry.figures,
         versions=entry.versions,
@@ -71,6 +105,7 @@ def _of_entry(entry: Entry) -> Explanation:
         before=shown.before if shown else "",
         after=shown.after if shown else "",
         source=entry.source,
+        sparse=entry.sparse,
     )
 
 

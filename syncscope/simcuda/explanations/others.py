@@ -10,8 +10,8 @@ OTHERS = (
         "The host waits for everything that the device was given.",
         by="torch.cuda.synchronize",
         kind="wait",
-        before="torch.cuda.synchronize()\nrows = x.tolist()",
-        after="rows = x.tolist()",
+        before="y = x * 2\ntorch.cuda.synchronize()",
+        after="y = x * 2",
     ),
     Spelling(
         ("Tensor.clone", "copy.deepcopy", "Tensor.__deepcopy__", "Tensor.contiguous"),
@@ -38,8 +38,8 @@ OTHERS = (
         kind="copy",
     ),
     Spelling(
-        ("torch.quantile", "torch.nanquantile", "torch.sort", "Tensor.sort", "torch.argsort", "torch.msort",
-         "Tensor.msort"),
+        ("torch.sort", "Tensor.sort", "torch.argsort", "torch.msort", "Tensor.msort", "torch.quantile",
+         "torch.nanquantile"),
         "The elements are sorted, on the device.",
         by="sort.stable",
         kind="copy",

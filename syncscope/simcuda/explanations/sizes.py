@@ -20,7 +20,7 @@ SIZES = (
         after="total = torch.where(mask, x, 0).sum()",
     ),
     Spelling(
-        ("x[mask] = y", "x[mask] = t", "x[mask] += 1", "x[mask] = x", "Tensor.__setitem__"),
+        ("x[mask] = y", "x[mask] = t", "x[mask] = 3", "x[mask] += 1", "Tensor.__setitem__"),
         "Writing a tensor where a mask says so; of a number (x[mask] = 3) it is a masked_fill, and free.",
         by="_index_put_impl_",
         kind="size_read",
@@ -55,7 +55,7 @@ SIZES = (
         kind="size_read",
         figures="1 DtoH, 1 wait; 1 DtoH, 3 to 7 waits with dim; nothing where empty",
         before="present = labels.unique()",
-        after="present = torch.zeros(10, dtype=torch.bool, device='cuda').index_fill_(0, labels, True)",
+        after="present = torch.zeros(10, device='cuda')\npresent.index_fill_(0, labels, 1)",
     ),
     Spelling(
         ("torch.repeat_interleave", "Tensor.repeat_interleave"),

@@ -58,7 +58,8 @@ UPLOADS = (
         "aten/src/ATen/native/cuda/Copy.cu, copy_kernel_cuda",
     ),
     Spelling(
-        ("x[index] = 3", "x[[0, 2]] = 3", "Tensor.__setitem__"),
+        ("x[index] = 3", "x[[0, 2]] = 3", "Tensor.__setitem__", "Tensor.index_put_", "Tensor.index_put",
+         "torch.index_put"),
         "Writing a Python number at an index tensor.",
         by="_index_put_impl_",
         kind="upload",
@@ -70,7 +71,7 @@ UPLOADS = (
         after="x.index_fill_(0, index, 3)",
     ),
     Spelling(
-        ("torch.where(mask, x, number)",),
+        ("torch.where(mask, x, number)", "torch.where"),
         "A choice between tensors by a mask; a 0-dim tensor of the host as operand is uploaded.",
         by="where.self",
         kind="upload",
