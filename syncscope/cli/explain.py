@@ -77,7 +77,7 @@ def _facts(one: Explanation) -> Iterator[tuple[str, str]]:
         "before": one.before,
         "after": one.after,
         "operator": ", ".join(one.operators),
-        "in PyTorch": one.source,
+        "source": one.source,
     }
     return ((label, fact) for label, fact in facts.items() if fact)
 

@@ -21,8 +21,8 @@ from syncscope.subjects.seeds import seeded
 
 if TYPE_CHECKING:
     from syncscope.subjects.inputs import Workload
-    from syncscope.subjects.made_inputs import Arguments
     from syncscope.subjects.loader import Subject
+    from syncscope.subjects.made_inputs import Arguments
 
 
 class CallFailed(Unusable):

@@ -12,6 +12,7 @@ from collections.abc import Hashable, Iterable, Mapping, Set, ValuesView
 from contextlib import suppress
 from enum import Enum
 from functools import partial
+from itertools import chain
 from types import MemberDescriptorType, ModuleType, SimpleNamespace
 from typing import TYPE_CHECKING, Any, TypeAlias, TypeGuard
 
@@ -94,7 +95,8 @@ def _members(named: Mapping[str, object]) -> Parts:
 
 def _contents(value: Any) -> Parts | None:
     if isinstance(value, Mapping):
-        return {_identity(key): (f"[{reprlib.repr(key)}]", part) for key, part in value.items()}
+        entries = (_entry(at, key, part) for at, (key, part) in enumerate(value.items()))
+        return dict(chain.from_iterable(entry.items() for entry in entries))
     if isinstance(value, Set):
         return {_identity(element): (reprlib.repr(element), None) for element in value}
     fields = _fields(value)
@@ -158,6 +160,15 @@ def _name(value: Any) -> str:
     return ""
 
 
+def _entry(at: int, key: Hashable, part: object) -> Parts:
+    """An entry of a mapping; where the key is found by being the same object, it is known by its order."""
+    if is_tensor(key) or (
+        type(key).__hash__ is object.__hash__ and hasattr(key, "__dict__") and not _name(key)
+    ):
+        return {("key", at): (f".keys()[{at}]", key), ("value", at): (f".values()[{at}]", part)}
+    return {_identity(key): (f"[{reprlib.repr(key)}]", part)}
+
+
 def _identity(key: Hashable) -> Hashable:
     """What makes two keys the same: type and value, bit for bit, across the modules of two subjects."""
     kind = type(key).__qualname__
@@ -206,7 +217,7 @@ def _own(value: Any) -> dict[str, object]:
 
 
 def _module_state(module: Module, own: Mapping[str, object]) -> dict[str, object]:
-    """Parameters, buffers and submodules by name; hooks in order, for their keys count all hooks ever made."""
+    """Parameters, buffers and submodules by name; hooks in order, for their keys number all hooks."""
     registered = {**module._parameters, **module._buffers, **module._modules}
     rest = {
         name: list(part.values()) if "_hooks" in name and isinstance(part, Mapping) else part

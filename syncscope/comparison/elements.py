@@ -67,7 +67,7 @@ def _dtype(tensor: Tensor) -> str:
 
 
 def _bits(tensor: Tensor) -> Array | None:
-    """The elements' bits as whole numbers, without a copy on the host; nothing where none are stored as such."""
+    """The elements' bits as whole numbers, not copied where on the host; nothing where not stored as such."""
     import torch
 
     whole = {1: torch.uint8, 2: torch.int16, 4: torch.int32, 8: torch.int64}.get(tensor.itemsize)

@@ -45,13 +45,13 @@ class _Names(TorchFunctionMode):
         args: tuple[Any, ...] = (),
         kwargs: Mapping[str, Any] | None = None,
     ) -> Any:
-        """Call ``func`` as it was called; the copies in a tensor's construction don't reach the dispatcher."""
-        frame = Frame(func, args, dict(kwargs or {}), caller=sys._getframe(1))
+        """Call ``func`` as it was called; what builds a tensor isn't heard elsewhere."""
+        words = dict(kwargs or {})
+        frame = Frame(func, args, words, caller=sys._getframe(1))
         self.watch.frames.append(frame)
         try:
-            spoken = Spoken(self.watch, func, args, frame.kwargs, frame)
-            return (
-                construction.built(spoken) if func in construction.BUILDERS else func(*args, **frame.kwargs)
-            )
+            if func in construction.BUILDERS:
+                return construction.built(Spoken(self.watch, func, args, words, frame))
+            return func(*args, **words)
         finally:
             self.watch.frames.pop()

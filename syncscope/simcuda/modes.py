@@ -26,7 +26,14 @@ def current() -> Modes:
 
 
 def restore(wanted: Modes) -> None:
-    """Make ``wanted`` the modes of this thread."""
+    """Make ``wanted`` the modes of this thread.
+
+    The default device is one for the process beside this thread's context: it is put back only where this
+    thread has changed something, since another may have set it meanwhile.
+    """
+    if _function_modes() != wanted.function or _device_context() is not wanted.device_context:
+        torch.utils._device.CURRENT_DEVICE = wanted.default_device
+        torch._GLOBAL_DEVICE_CONTEXT.device_context = wanted.device_context
     if _function_modes() != wanted.function:
         while torch._C._len_torch_function_stack():
             torch._C._pop_torch_function_stack()
@@ -37,8 +44,6 @@ def restore(wanted: Modes) -> None:
             _pop_mode()
         for mode in wanted.dispatch:
             _push_mode(mode)
-    torch.utils._device.CURRENT_DEVICE = wanted.default_device
-    torch._GLOBAL_DEVICE_CONTEXT.device_context = wanted.device_context
 
 
 def _function_modes() -> tuple[Any, ...]:

@@ -90,24 +90,29 @@ def with_numbers(func: torch._ops.OpOverload) -> Callable[..., Any]:
     """``func`` for a call with a number where its schema has a tensor.
 
     PyTorch hands a "wrapped number" to Python as the number, and takes it back for some operators only;
-    the overload for numbers wraps it again.
+    an overload for numbers in those places wraps it again.
     """
     packet = getattr(getattr(torch.ops, func.namespace), func._schema.name.split("::")[1])
-    for name in ("Scalar", "Tensor_Scalar", "ScalarOther"):
-        scalar = getattr(packet, name, None)
-        if scalar is not None and len(scalar._schema.arguments) == len(func._schema.arguments):
-            return _number_or(scalar, func)
-    return _tensors_of_numbers(func)
-
-
-def _number_or(scalar: torch._ops.OpOverload, func: torch._ops.OpOverload) -> Callable[..., Any]:
-    """The overload for numbers where only the last tensor is one."""
+    others = [getattr(packet, name) for name in packet.overloads()]
 
     def call(*args: Any, **kwargs: Any) -> Any:
-        chosen = scalar if isinstance(args[0], torch.Tensor) else _tensors_of_numbers(func)
-        return chosen(*args, **kwargs)
+        fitting = (other for other in others if _takes_numbers(other, func, args))
+        return next(fitting, _tensors_of_numbers(func))(*args, **kwargs)
 
     return call
+
+
+def _takes_numbers(other: torch._ops.OpOverload, func: torch._ops.OpOverload, args: tuple[Any, ...]) -> bool:
+    """Whether ``other`` is ``func`` with numbers in the places where ``args`` has some."""
+    mine, theirs = func._schema.arguments, other._schema.arguments
+    if [argument.name for argument in mine] != [argument.name for argument in theirs]:
+        return False
+    wanted = operator(func).tensors
+    return all(
+        (str(theirs[place].type) == "Tensor") == isinstance(value, torch.Tensor)
+        for place, value in enumerate(args)
+        if place in wanted
+    )
 
 
 def _tensors_of_numbers(func: torch._ops.OpOverload) -> Callable[..., Any]:

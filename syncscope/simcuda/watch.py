@@ -19,6 +19,7 @@ from syncscope.events import Event
 from syncscope.simcuda import modes
 from syncscope.simcuda.charges import Charge
 from syncscope.simcuda.frames import Frame
+from syncscope.sites import Site
 
 Sink = Callable[[Event], None]
 
@@ -35,6 +36,15 @@ _here = _Here()
 def active() -> Watch | None:
     """The watch over this thread, if there is one."""
     return _here.watch
+
+
+def inherited() -> Watch | None:
+    """The watch in whose name a thread of autograd works: it has the dispatch keys of its caller."""
+    return _over_gpus[-1] if _over_gpus else None
+
+
+_over_gpus: list[Watch] = []
+"""The watches over a real GPU, whose backward runs in autograd's own threads."""
 
 
 class Watch(ABC):
@@ -82,6 +92,8 @@ class Watch(ABC):
         try:
             self._undo.extend(self._changes())
             _here.watch = self
+            if not self.simulated:
+                _over_gpus.append(self)
             torch._C._push_on_torch_function_stack(self._mode)
         except BaseException:  # an interrupt may come in between
             self._leave()
@@ -102,6 +114,8 @@ class Watch(ABC):
 
     def _leave(self) -> None:
         _here.watch = self._outer
+        if self in _over_gpus:
+            _over_gpus.remove(self)
         modes.restore(self._modes)
         while self._undo:
             self._undo.pop()()
@@ -141,7 +155,7 @@ class Watch(ABC):
         """
         if not charges:
             return
-        stack = sites.stack(self.stack_depth)
+        stack = sites.stack(self.stack_depth) or self._callers()
         for charge in charges:
             self._tell(
                 Event(
@@ -180,6 +194,11 @@ class Watch(ABC):
         self.sink(event)
         if self._outer is not None:
             self._outer._tell(event)
+
+    def _callers(self) -> tuple[Site, ...]:
+        """Where the user called torch, for what torch does in a thread of its own (backward on a GPU)."""
+        callers = (frame.caller for frame in reversed(self.frames))
+        return tuple(sites.of_frame(one) for one in callers if one and sites.is_users(one.f_code))[:1]
 
     def _api(self) -> str:
         """The spelling that the user's own line called: torch may have called others below it."""

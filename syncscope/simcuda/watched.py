@@ -84,6 +84,9 @@ class _Asking(type):
     def __call__(cls, *args: Any, **kwargs: Any) -> Any:
         return (cls.stands_for if watch.active() is None else cls.answer)(*args, **kwargs)
 
+    def __getattr__(cls, name: str) -> Any:
+        return getattr(cls.stands_for, name)
+
     def __instancecheck__(cls, instance: Any) -> bool:
         return isinstance(instance, cls.stands_for)
 

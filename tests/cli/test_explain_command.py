@@ -29,7 +29,7 @@ def test_a_call_is_told_with_its_reason_its_cost_and_code_that_does_without(fold
     assert "how much 1 DtoH, 1 wait for each mask on the device 1 HtoD for each mask of the host" in out
     assert "before total = x[mask].sum() after total = torch.where(mask, x, 0).sum()" in out
     assert "operator aten::index.Tensor" in out
-    assert "in PyTorch aten/src/ATen/native/IndexingUtils.h, expandTensors" in out
+    assert "source aten/src/ATen/native/IndexingUtils.h, expandTensors" in out
 
 
 def test_an_operator_is_told_with_the_versions_in_which_it_differs(folder, capsys):

@@ -256,9 +256,14 @@ def test_zeros_of_code_that_never_touched_the_device_are_no_clean_result(compare
 
 def test_scripted_code_is_unknown(compared):
     scripted = """
-    @torch.jit.script
-    def _moved(x):
-        return x.cpu()
+    import warnings
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # torch.jit is deprecated, and still used
+
+        @torch.jit.script
+        def _moved(x):
+            return x.cpu()
 
     def f(x):
         return _moved(x)

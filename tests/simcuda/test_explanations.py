@@ -6,6 +6,8 @@ import re
 import warnings
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 torch = pytest.importorskip("torch")
 
@@ -298,6 +300,9 @@ def test_kinds_and_counts_are_explained_by_the_names_that_reports_and_files_give
         ("matrix_exp", "aten::linalg_matrix_exp"),
         ("torch.linalg.det", "aten::_linalg_det"),
         ("custom operator", "unknown"),
+        ("torchvision::nms", "unknown"),
+        ("torch.jit.script", "torch.jit"),
+        ("subprocess.Popen", "threading.Thread.start"),
     ],
 )
 def test_a_name_is_found_however_it_was_copied(written, title):
@@ -319,6 +324,20 @@ def test_an_operator_without_an_entry_is_told_as_free_or_made_of_others():
     assert einsum.why.startswith("it is made of other operators")
     (function,) = lookup.find("torch.nn.functional.gaussian_nll_loss")
     assert function.figures == "nothing of its own"
+
+
+@settings(max_examples=200, deadline=None)
+@given(st.text(st.sampled_from("x[]()=:.,\"'_ 03torchmaskitem>+-"), max_size=30))
+def test_any_text_can_be_looked_up(text):
+    assert isinstance(lookup.find(text), list)
+    assert len(lookup.closest(text)) <= 3
+
+
+@pytest.mark.parametrize(
+    "text", ["", "torch.classes.a.b", "torch.ops.a.b", "::", "aten::", "x[", "[[[[", "((("]
+)
+def test_what_means_nothing_is_not_found_and_raises_nothing(text):
+    assert lookup.find(text) == []
 
 
 def test_what_is_not_known_has_close_names():

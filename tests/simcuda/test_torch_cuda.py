@@ -278,3 +278,12 @@ def test_the_old_way_to_set_a_default_device():
 def test_the_module_of_the_device():
     assert torch.get_device_module() is torch.cuda
     assert torch.get_device_module("cpu") is torch.cpu
+
+
+def test_what_is_a_class_in_torch_is_one_here_too():
+    """Annotations name them: ``graph: torch.cuda.CUDAGraph | None``."""
+    classes = [name for name in dir(torch.cuda) if isinstance(getattr(torch.cuda, name), type)]
+    with SimulatedDevice(lambda event: None):
+        assert [name for name in classes if not isinstance(getattr(torch.cuda, name), type)] == []
+        with pytest.raises(RuntimeError, match="captures no CUDA graphs"):
+            torch.cuda.CUDAGraph()

@@ -35,7 +35,7 @@ def listen() -> Callable[[], None]:
 
 
 def _let_higher_order_operators_pass() -> None:
-    """``torch.cond``, ``flex_attention`` and their kind, which look for a kernel in Python: they have parts."""
+    """``torch.cond``, ``flex_attention`` and their kind look for a kernel in Python: they have parts."""
     defaults = _ops._HIGHER_ORDER_OP_DEFAULT_FALLTHROUGH_DISPATCH_KEYS
     if KEY not in defaults:
         defaults.append(KEY)  # for those that are made later
@@ -63,7 +63,7 @@ def _is_plain_view(name: str) -> bool:
 
 def _hear(keys: torch.DispatchKeySet, func: torch._ops.OpOverload, *args: Any, **kwargs: Any) -> Any:
     """The fallback: find out what the call costs, run it on the CPU, place what it made."""
-    device = watch.active()
+    device = watch.active() or watch.inherited()
     if device is None:
         return func.redispatch(keys.remove(KEY), *args, **kwargs)
     hearing = _Hearing(device, keys, func, operator(func), args, kwargs)

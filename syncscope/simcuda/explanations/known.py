@@ -6,6 +6,7 @@ import sys
 from collections.abc import Iterator
 from dataclasses import replace
 from functools import cache
+from inspect import getattr_static
 
 import torch
 
@@ -72,7 +73,7 @@ def of_function_of_torch(name: str) -> Explanation | None:
     scope, *names = name.partition("(")[0].split(".")
     found: object = torch if scope == "torch" else None
     for part in names:
-        found = getattr(found, part, None)
+        found = getattr_static(found, part, None)  # torch.classes answers any name, with an error
     if not callable(found):
         return None
     what = "A function of PyTorch that nothing is stated of."

@@ -14,6 +14,7 @@ from syncscope.simcuda.explanations.kinds import KINDS
 Index = dict[str, list[Explanation]]
 
 _ATEN = "aten::"
+(_UNKNOWN,) = (one for one in KINDS if one.kind == "unknown")
 _STATEMENTS = frozenset({"if", "while", "for", "assert", "not"})
 _BETWEEN = re.compile(r" (or|and|in) ")
 _PREFIXES = ("", "_", "linalg_", "_linalg_")
@@ -29,8 +30,13 @@ def find(name: str) -> list[Explanation]:
         found = _of_form(form)
         if found:
             return found
-    function = known.of_function_of_torch(name)
+    function = _UNKNOWN if _is_custom(name) else known.of_function_of_torch(name)
     return [function] if function else []
+
+
+def _is_custom(name: str) -> bool:
+    """Whether ``name`` is an operator outside of PyTorch's own namespace (``torchvision::nms``)."""
+    return re.fullmatch(r"(?!aten::)\w+::[\w.]+", name) is not None
 
 
 def closest(name: str) -> list[str]:

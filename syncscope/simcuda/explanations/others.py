@@ -44,4 +44,16 @@ OTHERS = (
         by="sort.stable",
         kind="copy",
     ),
+    Spelling(
+        ("threading.Thread.start", "threading.Thread", "concurrent.futures.ThreadPoolExecutor",
+         "_thread.start_new_thread", "subprocess.Popen", "multiprocessing.Process.start", "os.fork",
+         "os.forkpty", "os.system", "os.posix_spawn", "os.posix_spawnp", "thread", "process"),
+        "A thread or a process is started, and what runs in it isn't watched.",
+        by="",
+        kind="unknown",
+        why="a scope watches the thread that entered it; what another one does may wait, and isn't counted",
+        figures="1 unknown for each start; nothing for threads with threads=True: they are heard",
+        instead="--threads, or threads=True, hears threads; a process needs a scope of its own",
+        source="syncscope/observe/starts.py",
+    ),
 )  # fmt: skip

@@ -13,17 +13,27 @@ from syncscope.simcuda import watch, watched
 from syncscope.simcuda.charges import Charge
 from syncscope.simcuda.frames import tensors
 from syncscope.simcuda.placement import PLACEMENT
+from syncscope.simcuda.reasons import Reason, reason
 
-_SCRIPT = (
-    "TorchScript runs in C++: its operators are heard, but not what it builds, moves to the host or asks of a "
-    "device; call the plain Python function to have it counted"
+_SCRIPT = reason(
+    "torch.jit",
+    "torch.jit.script",
+    "torch.jit.trace",
+    why="TorchScript runs in C++: its operators are heard, but not what it builds, moves to the host or asks "
+    "of a device",
+    source="torch/csrc/jit/runtime/interpreter.cpp, InterpreterStateImpl::runImpl",
+    figures="1 unknown for each call with a device tensor, beside what its operators cost",
+    instead="call the plain Python function to have it counted",
 )
-_DISABLED = (
-    "with torch functions disabled, tolist(), cpu() and `device` arguments aren't heard; "
-    "DisableTorchFunctionSubclass leaves them heard"
+_DISABLED = reason(
+    "torch._C.DisableTorchFunction",
+    why="with torch functions disabled, tolist(), cpu() and `device` arguments aren't heard",
+    source="torch/csrc/utils/disable_torch_function.cpp",
+    figures="1 unknown where user code enters it",
+    instead="torch._C.DisableTorchFunctionSubclass leaves them heard",
 )
 
-_own_guard = torch._C.DisableTorchFunction
+_own_guard: type = torch._C.DisableTorchFunction  # type: ignore[assignment]
 
 
 def show() -> watched.Undo:
@@ -47,7 +57,7 @@ def _disabled() -> Any:
     return _own_guard()
 
 
-def _tell(spelling: str, why: str) -> None:
+def _tell(spelling: str, told: Reason) -> None:
     device = watch.active()
     if device is not None:
-        device.charge([Charge("unknown")], why=why, spelling=spelling)
+        device.charge([Charge("unknown")], why=f"{told.why}; {told.instead}", spelling=spelling)

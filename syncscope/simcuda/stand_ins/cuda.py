@@ -80,7 +80,7 @@ def _modules() -> Iterator[tuple[ModuleType, dict[str, Any]]]:
     yield torch.cuda.graphs, _GRAPHS
     yield torch.cuda.profiler, _PROFILER
     yield torch.backends.cuda, _BACKENDS
-    yield torch.accelerator, {**accelerator.ANSWERS, "Graph": _no_graphs}
+    yield torch.accelerator, {**accelerator.ANSWERS, "Graph": NoGraph}
     if hasattr(torch.accelerator, "memory"):  # since torch 2.9
         yield torch.accelerator.memory, accelerator.MEMORY
 
@@ -139,23 +139,26 @@ def set_sync_debug_mode(debug_mode: int | str) -> None:
         device.note("torch.cuda.set_sync_debug_mode was ignored: every wait is recorded anyway")
 
 
-def _no_graphs(*args: Any, **kwargs: Any) -> Any:
-    """Capturing a graph records kernels, and a simulated device launches none.
+class NoGraph:
+    """A graph records kernels, and a simulated device launches none. A class: annotations may name it."""
 
-    Raises:
-        RuntimeError: always.
-    """
-    raise RuntimeError(
-        "a simulated device captures no CUDA graphs: run the function eagerly here, or take a GPU"
-    )
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        """Refuse to be made.
+
+        Raises:
+            RuntimeError: always.
+        """
+        raise RuntimeError(
+            "a simulated device captures no CUDA graphs: run the function eagerly here, or take a GPU"
+        )
 
 
 _GRAPHS: dict[str, Any] = {
     "is_current_stream_capturing": lambda: False,
     "graph_pool_handle": lambda: (0, 0),
-    "CUDAGraph": _no_graphs,
-    "graph": _no_graphs,
-    "make_graphed_callables": _no_graphs,
+    "CUDAGraph": NoGraph,
+    "graph": NoGraph,
+    "make_graphed_callables": NoGraph,
 }
 
 _NVTX: dict[str, Any] = {

@@ -30,8 +30,14 @@ def set_default_tensor_type(own: Own, kind: Any, /) -> None:
     """``torch.set_default_tensor_type("torch.cuda.FloatTensor")``: the old way to set a default device."""
     name = kind if isinstance(kind, str) else f"{kind.__module__}.{kind.__name__}"
     if name.startswith("torch.cuda."):
-        own(name.replace(".cuda", ""))
+        own(_own_type(name))
         torch.set_default_device("cuda")
     else:
-        own(kind)
+        own(_own_type(name))
         torch.set_default_device(None)
+
+
+def _own_type(name: str) -> Any:
+    """Torch's own ``torch.FloatTensor``, for which a stand-in may stand."""
+    kind = getattr(torch, name.rpartition(".")[2])
+    return getattr(kind, "stands_for", kind)
