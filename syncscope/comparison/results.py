@@ -45,7 +45,8 @@ class Law:
     """How a number grows over the cases, found exactly on integers.
 
     ``kind`` is ``constant`` (``base``), ``linear`` (``base + slope * variable``) or ``other`` (``values``,
-    one a case). ``extras`` are additions that hold only where some lines ran.
+    one a case); the variable may be a product of two (``n*m``). ``extras`` are additions that hold only
+    where some lines ran.
     """
 
     kind: Literal["constant", "linear", "other"]
@@ -69,10 +70,11 @@ class Extra:
 class Difference:
     """How one output of new differs from old's.
 
-    ``path`` names the place in nested outputs (``[0]['mask']``); ``what`` is ``values``, ``shape``,
-    ``dtype``, ``device``, ``type`` (of a tensor its layout too), ``keys``, ``length``, ``count`` (of True
-    values, against the number promised) or ``uncomparable`` (``new`` says why). For values:
-    ``count`` of ``numel`` elements differ, first at ``first`` (up to five indices), by at most ``largest``.
+    ``path`` names the place in nested outputs (``[0]['mask']``), or in what a function was given (``argument
+    cache``); ``what`` is ``values``, ``shape``, ``dtype``, ``device``, ``type`` (of a tensor its layout too),
+    ``keys``, ``length``, ``count`` (of True values, against the number promised) or ``uncomparable`` (``new``
+    says why). For values: ``count`` of ``numel`` elements differ, first at ``first`` (up to five indices), by
+    at most ``largest``.
     """
 
     path: str

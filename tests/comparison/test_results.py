@@ -41,7 +41,7 @@ def side(**counts: int) -> SideResult:
 
 
 def comparison(old: SideResult, new: SideResult, parity: Parity = EQUAL) -> Comparison:
-    growth = law([{"frames": 2}, {"frames": 8}], [3, 9], ["frames"])
+    growth = law([{"frames": 2}, {"frames": 8}, {"frames": 32}], [3, 9, 33], ["frames"])
     every = dict.fromkeys(count_names(["topk"]), growth)
     extra = Extra((71, 75), law([{"frames": 8}], [2], ["frames"]))
     site = SiteResult(
