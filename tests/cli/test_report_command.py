@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -84,3 +85,12 @@ def test_colour_is_only_where_it_is_wanted(
     monkeypatch.setenv("NO_COLOR", "1")
     main(["report", "result.json"])
     assert "\x1b[" not in capsys.readouterr().out
+
+
+def test_a_terminal_without_arrows_gets_them_spelled(result: Path) -> None:
+    environment = {**os.environ, "PYTHONIOENCODING": "ascii", "PYTHONUTF8": "0"}
+    run = subprocess.run(
+        [sys.executable, "-m", "syncscope", "report", str(result)], capture_output=True, env=environment
+    )
+    assert b"scalar reads 2 -> 0" in run.stdout
+    assert b"?" not in run.stdout
