@@ -113,7 +113,7 @@ class Runner:
             tuple(scope.events),
             dict(scope.operators),
             tuple(scope.notes),
-            scope.touched,
+            scope.touched or bool(scope.events) or _has_device_tensor(inputs, output),
         )
         return observed, Ended(output[0], self._named(inputs))
 
@@ -159,6 +159,15 @@ class Runner:
             return inspect.signature(self.subject.function).bind(*args, **kwargs).arguments
         except (TypeError, ValueError):  # a built-in function without a signature
             return {**{str(place): value for place, value in enumerate(args)}, **kwargs}
+
+
+def _has_device_tensor(*values: Any) -> bool:
+    """Whether a tensor on the device is among some inputs or outputs."""
+    from torch.utils._pytree import tree_leaves
+
+    from syncscope.simcuda.costs.table import is_on
+
+    return any(map(is_on, tree_leaves(values)))
 
 
 @contextmanager

@@ -29,6 +29,7 @@ def tensor_differences(
         "dtype": (_dtype(old), _dtype(new)),
         "device": (device_of(old), device_of(new)),
         "type": (str(old.layout), str(new.layout)),
+        "requires_grad": (str(old.requires_grad), str(new.requires_grad)),
     }
     unequal = {what: said for what, said in traits.items() if said[0] != said[1]}
     for what, said in unequal.items():

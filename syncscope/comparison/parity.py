@@ -34,7 +34,7 @@ def differences(
     differs from ``-0.0``.
 
     Types are compared by name, for each subject may define its own ``Output``; of tensors shape, dtype,
-    layout and ``device_of(tensor)`` are compared, subclass and ``requires_grad`` are not. What cannot be
+    layout, ``requires_grad`` and ``device_of(tensor)`` are compared, the subclass is not. What cannot be
     compared is a difference whose ``what`` is ``uncomparable`` and whose ``new`` says why.
 
     Call it before anything may write to the outputs: tensors are read, not kept.

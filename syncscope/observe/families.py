@@ -42,11 +42,19 @@ def _check(name: str) -> None:
         close = difflib.get_close_matches(name, _all_names(), n=3)
         hint = f"did you mean {', '.join(close)}?" if close else "name an ATen operator, as in aten::topk"
         raise UnknownFamily(f"count: ATen has no operator {name!r}: {hint}")
-    overloads = packet.overloads()
-    if operator(getattr(packet, "default" if "default" in overloads else overloads[0])).implicit:
+    known = [getattr(packet, overload) for overload in packet.overloads() if _is_dispatched(name, overload)]
+    if operator(known[0]).implicit:
         raise UnknownFamily(
             f"count: aten::{name} is made of other operators and is never launched itself: count those"
         )
+
+
+def _is_dispatched(name: str, overload: str) -> bool:
+    """Whether an overload reaches the dispatcher: some are TorchScript's alone (``mul.left_t``)."""
+    import torch
+
+    full = f"aten::{name}" if overload == "default" else f"aten::{name}.{overload}"
+    return bool(torch._C._dispatch_has_kernel(full)) and overload.rpartition("_")[2] != "out"
 
 
 def _all_names() -> set[str]:

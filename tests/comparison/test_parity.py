@@ -169,9 +169,13 @@ def test_the_caller_says_where_a_tensor_lives():
     assert differences(old, old.clone(), device_of=lambda tensor: "cuda:0") == []
 
 
-def test_the_subclass_and_requires_grad_are_not_compared():
-    assert differences(torch.nn.Parameter(torch.ones(2)), torch.ones(2)) == []
-    assert differences((torch.ones(2, requires_grad=True) * 2), torch.full((2,), 2.0)) == []
+def test_the_subclass_is_not_compared():
+    assert differences(torch.nn.Parameter(torch.ones(2), requires_grad=False), torch.ones(2)) == []
+
+
+def test_a_gradient_that_is_lost_is_a_difference():
+    found = differences((torch.ones(2, requires_grad=True) * 2), torch.full((2,), 2.0))
+    assert found == [Difference("", "requires_grad", "True", "False")]
 
 
 def test_what_a_view_looks_like_in_memory_does_not_matter():

@@ -254,6 +254,25 @@ def test_zeros_of_code_that_never_touched_the_device_are_no_clean_result(compare
     assert result.findings
 
 
+def test_code_that_only_uploads_or_only_views_is_not_idle(compared):
+    uploads = "def f(x):\n    return torch.tensor([1.0], device=x.device)"
+    assert compared(uploads, uploads).idle == []
+    views = "def f(x):\n    return x[:1]"
+    assert compared(views, views).idle == []
+
+
+def test_a_gradient_that_is_lost_is_a_difference(compared):
+    inputs = """
+    def make_inputs(n, device):
+        return torch.ones(n, device=device), torch.ones(n, device=device, requires_grad=True)
+    """
+    result = compared(
+        "def f(x, w):\n    return x * w", "def f(x, w):\n    return x * w.detach()", inputs=inputs
+    )
+    (difference,) = result.cases[0].parity.differences
+    assert (difference.what, difference.old, difference.new) == ("requires_grad", "True", "False")
+
+
 def test_scripted_code_is_unknown(compared):
     scripted = """
     import warnings

@@ -112,3 +112,9 @@ def test_a_scope_in_a_scope_counts_for_both():
             x.sum().item()
         x.sum().item()
     assert (outer.counts.scalar_reads, inner.counts.scalar_reads) == (2, 1)
+
+
+def test_every_common_operator_can_be_counted():
+    assert {"mul", "add", "sum", "index", "copy_", "nonzero"} <= set(
+        family_of(["mul", "add", "sum", "index", "copy_", "nonzero"])
+    )

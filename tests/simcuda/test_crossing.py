@@ -342,3 +342,25 @@ def test_a_subclass_hears_nothing_but_the_users_own_calls(device):
     heard.clear()
     loud + 1
     assert heard == ["add"]
+
+
+@pytest.mark.parametrize(
+    ("call", "dtoh", "htod", "place"),
+    [
+        (lambda o, x, h: o._to_copy.default(x, device=torch.device("cpu")), 1, 0, "cpu"),
+        (lambda o, x, h: o._to_copy.default(h, device=torch.device("cuda")), 0, 1, "cuda"),
+        (lambda o, x, h: o.to.device(x, torch.device("cpu"), torch.float32), 1, 0, "cpu"),
+        (lambda o, x, h: o.to.device(h, "cuda", torch.float16), 0, 1, "cuda"),
+        (lambda o, x, h: o.to.dtype_layout(x, dtype=torch.float32, device=torch.device("cpu")), 1, 0, "cpu"),
+        (lambda o, x, h: o.to.other(h, x), 0, 1, "cuda"),
+        (lambda o, x, h: o.to.dtype(x, torch.float16), 0, 0, "cuda"),
+        (lambda o, x, h: torch._to_cpu([x])[0], 1, 0, "cpu"),
+    ],
+)
+def test_a_transfer_called_as_an_operator_crosses_as_well(call, dtoh, htod, place, events):
+    x, h = torch.ones(3, device="cuda"), torch.ones(3)
+    events.clear()
+    result = call(torch.ops.aten, x, h)
+    assert (sum(e.dtoh for e in events), sum(e.htod for e in events)) == (dtoh, htod)
+    assert result.device.type == place
+    assert result.tolist() == [1.0, 1.0, 1.0]

@@ -160,7 +160,7 @@ class _Crossing(torch.autograd.Function):
         return moved(tangent, ctx.move) if ctx.move.crosses(tangent) else tangent
 
 
-def _carried(spoken: Spoken, tensor: Tensor, move: Move) -> Any:
+def carried(tensor: Tensor, move: Move) -> Any:
     """Answer a spelling of ``to``: cross where that was asked, else convert where the tensor lives."""
     if move.crosses(tensor):
         return moved(tensor, move)
@@ -180,7 +180,7 @@ def to(spoken: Spoken) -> Any:
     asked = _asked(rest, spoken.kwargs)
     if asked is None:
         return spoken.run_unheard(*spoken.args, **spoken.kwargs)  # to "meta": nothing is copied
-    return _carried(spoken, tensor, asked)
+    return carried(tensor, asked)
 
 
 def _asked(rest: list[Any], kwargs: dict[str, Any]) -> Move | None:
@@ -209,14 +209,14 @@ def _asked(rest: list[Any], kwargs: dict[str, Any]) -> Move | None:
 @spelling(Tensor.cuda)
 def cuda(spoken: Spoken) -> Any:
     """``t.cuda()``."""
-    return _carried(spoken, spoken.args[0], _side(spoken, ("device", "non_blocking", "memory_format")))
+    return carried(spoken.args[0], _side(spoken, ("device", "non_blocking", "memory_format")))
 
 
 @spelling(Tensor.cpu)
 def cpu(spoken: Spoken) -> Any:
     """``t.cpu()``."""
     move = _side(spoken, ("memory_format",))
-    return _carried(spoken, spoken.args[0], replace(move, cuda=False))
+    return carried(spoken.args[0], replace(move, cuda=False))
 
 
 def _side(spoken: Spoken, names: tuple[str, ...]) -> Move:
@@ -235,18 +235,18 @@ def type_(spoken: Spoken) -> Any:
         name = str(spoken.run_unheard(tensor))
         return name.replace("torch.", "torch.cuda.") if PLACEMENT.is_on(tensor) else name
     if isinstance(wanted, torch.dtype):
-        return _carried(spoken, tensor, Move(dtype=wanted))
+        return carried(tensor, Move(dtype=wanted))
     name = wanted if isinstance(wanted, str) else f"{wanted.__module__}.{wanted.__name__}"
     cuda_named = name.startswith("torch.cuda.")
     dtype = getattr(torch, name.replace(".cuda", "").removeprefix("torch.")).dtype
-    return _carried(spoken, tensor, Move(cuda_named, dtype, bool(words.get("non_blocking", False))))
+    return carried(tensor, Move(cuda_named, dtype, bool(words.get("non_blocking", False))))
 
 
 @spelling(Tensor.type_as)
 def type_as(spoken: Spoken) -> Any:
     """``t.type_as(other)``: its dtype, where it lives."""
     tensor, other = (*spoken.args, *spoken.kwargs.values())
-    return _carried(spoken, tensor, Move(cuda=PLACEMENT.is_on(other), dtype=other.dtype))
+    return carried(tensor, Move(cuda=PLACEMENT.is_on(other), dtype=other.dtype))
 
 
 @spelling(Tensor.tolist)

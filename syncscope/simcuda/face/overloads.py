@@ -1,0 +1,52 @@
+"""Transfers that are called as operators, ``torch.ops.aten._to_copy``, as graphs of fx and AOT do."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from syncscope.simcuda.face.spellings import spelling
+from syncscope.simcuda.face.spoken import Spoken
+from syncscope.simcuda.face.transfers import Move, carried, to
+from syncscope.simcuda.places import means_cuda
+
+_TO = torch.ops.aten.to
+_OVERLOADS = [
+    overload
+    for packet in (_TO, torch.ops.aten._to_copy)
+    for overload in (getattr(packet, name) for name in packet.overloads())
+    if overload._schema.overload_name != "out" and overload._schema.arguments[0].name == "self"
+]
+
+spelling(_TO)(to)
+
+
+@spelling(torch.ops.aten._to_copy, *_OVERLOADS)
+def to_overload(spoken: Spoken) -> Any:
+    """An overload of ``to`` or ``_to_copy``, with its arguments by the schema's names."""
+    func: Any = spoken.func
+    schema = getattr(func, "default", func)._schema
+    words = dict(zip((argument.name for argument in schema.arguments), spoken.args, strict=False))
+    words |= spoken.kwargs
+    tensor, other, device = words["self"], words.get("other"), words.get("device")
+    if isinstance(other, Tensor):
+        return to(Spoken(spoken.device, Tensor.to, (tensor, other), {}, spoken.frame))
+    cuda = None if device is None else means_cuda(device)
+    if device is not None and cuda is None:
+        return spoken.run(*spoken.args, **spoken.kwargs)
+    copies = schema.name.endswith("_to_copy") or bool(words.get("copy"))
+    move = Move(cuda, words.get("dtype"), bool(words.get("non_blocking")), copies, words.get("memory_format"))
+    return carried(tensor, move)
+
+
+@spelling(torch._to_cpu)
+def to_cpu(spoken: Spoken) -> list[Any]:
+    """``torch._to_cpu(tensors)``."""
+    return list(_fetched(spoken.args[0]))
+
+
+def _fetched(tensors: list[Tensor]) -> Iterator[Any]:
+    yield from (carried(tensor, Move(cuda=False)) for tensor in tensors)
