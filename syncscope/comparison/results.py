@@ -71,11 +71,10 @@ class Difference:
     """How one output of new differs from old's.
 
     ``path`` names the place in nested outputs (``[0]['mask']``), or in what a function was given (``argument
-    cache``); ``what`` is ``values``, ``shape``, ``dtype``, ``device``, ``requires_grad``, ``type``
-    (of a tensor its layout too),
-    ``keys``, ``length``, ``count`` (of True values, against the number promised) or ``uncomparable`` (``new``
-    says why). For values: ``count`` of ``numel`` elements differ, first at ``first`` (up to five indices), by
-    at most ``largest``.
+    cache``); ``what`` is ``values``, ``shape``, ``dtype``, ``device``, ``requires_grad``, ``type`` (of a
+    tensor its layout too), ``keys``, ``length``, ``count`` (of True values, against the number promised) or
+    ``uncomparable`` (``new`` says why). For values: ``count`` of ``numel`` elements differ, first at
+    ``first`` (up to five indices), by at most ``largest``.
     """
 
     path: str
