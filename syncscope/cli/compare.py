@@ -45,7 +45,7 @@ if TYPE_CHECKING:
     "--traces",
     type=click.Path(file_okay=False, path_type=Path),
     metavar="DIR",
-    help="Keep the two torch.profiler traces in DIR, as HTA's TraceDiff reads them.",
+    help="Keep the last case's two torch.profiler traces in DIR, as HTA's TraceDiff reads them.",
 )
 @files.option
 @click.pass_obj

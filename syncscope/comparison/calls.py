@@ -113,7 +113,7 @@ class Runner:
             tuple(scope.events),
             dict(scope.operators),
             tuple(scope.notes),
-            scope.touched or bool(scope.events) or _has_device_tensor(inputs, output),
+            scope.touched or bool(scope.events) or _has_device_tensor(output),
         )
         return observed, Ended(output[0], self._named(inputs))
 
@@ -161,8 +161,8 @@ class Runner:
             return {**{str(place): value for place, value in enumerate(args)}, **kwargs}
 
 
-def _has_device_tensor(*values: Any) -> bool:
-    """Whether a tensor on the device is among some inputs or outputs."""
+def _has_device_tensor(values: Any) -> bool:
+    """Whether a tensor on the device is among some values."""
     from torch.utils._pytree import tree_leaves
 
     from syncscope.simcuda.costs.table import is_on
@@ -182,4 +182,6 @@ def _defaults_kept() -> Iterator[None]:
     finally:
         torch.set_default_dtype(dtype)
         torch.set_grad_enabled(gradients)
-        torch.use_deterministic_algorithms(deterministic)
+        # Only where it has to be: the function imports torch._inductor, which takes seconds.
+        if torch.are_deterministic_algorithms_enabled() != deterministic:
+            torch.use_deterministic_algorithms(deterministic)

@@ -17,7 +17,7 @@ def environment(device: str) -> Environment:
     return Environment(
         python=platform.python_version(),
         torch=str(torch.__version__),
-        platform=platform.platform(terse=True),
+        platform=f"{platform.system()} {platform.machine()}",
         device=device,
         gpu=torch.cuda.get_device_name() if on_gpu else "",
         driver=_said("nvidia-smi", "--query-gpu=driver_version", "--format=csv,noheader") if on_gpu else "",

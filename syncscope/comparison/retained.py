@@ -2,29 +2,31 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from syncscope.comparison.results import Difference
-from syncscope.subjects.workloads import has_pruning_contract
+from syncscope.subjects.workloads import CONTRACT, has_pruning_contract
 
 if TYPE_CHECKING:
-    from syncscope.comparison.calls import Runner
+    from syncscope.comparison.calls import Ended, Runner
 
 
-def retained_differences(runner: Runner, seed: int, mask: Any) -> list[Difference]:
+def retained_differences(runner: Runner, ended: Ended) -> list[Difference]:
     """Where a subject's file has ``compute_retained_tokens_count``: the mask has to have so many True values.
 
     The count is promised before any mask exists (the prompt's placeholders are sized from it).
     """
     import torch
 
+    mask = ended.output
     promise = runner.subject.compute_retained_tokens_count
     if promise is None or not has_pruning_contract(runner.subject.function):
         return []
     if not isinstance(mask, torch.Tensor) or mask.dtype != torch.bool:
         return []
-    (_, (frames, height, width), merge, q), _ = runner.workload.inputs(runner.case, seed, "cpu")
-    promised = promise((int(height) // merge) * (int(width) // merge), int(frames), q)
+    _, size, merge, q = (ended.arguments[name] for name in CONTRACT)
+    frames, height, width = (int(extent) for extent in size)
+    promised = promise((height // merge) * (width // merge), frames, q)
     kept = int(mask.sum())
     if kept == promised:
         return []

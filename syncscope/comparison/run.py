@@ -153,7 +153,7 @@ def _observed_in_turn(
             observed, ended[side] = runner.observe(seed, number)
             # The lines that ran were looked at in the first call: these are its inputs again.
             calls[side].append(replace(observed, visited=firsts[side][seed].visited))
-            found += retained_differences(runner, seed, ended[side].output)
+            found += retained_differences(runner, ended[side])
         yield found + _left_differences(ended["old"], ended["new"])
 
 

@@ -25,7 +25,7 @@ def family_of(names: Iterable[str] = ()) -> dict[str, str]:
         UnknownFamily: ATen has no such operator, or it is made of others before it reaches a device.
     """
     families = {operator: family for family, operators in FAMILIES.items() for operator in operators}
-    for name in names:
+    for name in (given.removeprefix("aten::") for given in names):
         if name not in FAMILIES:
             _check(name)
             families[name] = name

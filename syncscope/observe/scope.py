@@ -204,6 +204,7 @@ class Scope:
             part.clear()
         for device in self._devices():
             device.operators.clear()
+            device.touched = False
 
 
 def _site_count(spot: Spot, events: list[tuple[Event, int]]) -> SiteCount:

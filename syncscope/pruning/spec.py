@@ -85,7 +85,7 @@ class VideoPruningConfig:
 
     def _check_rate(self) -> None:
         rate = self.video_pruning_rate
-        if rate is not None and not 0 <= rate < 1:
+        if rate is not None and not (isinstance(rate, (int, float)) and 0 <= rate < 1):
             raise ValueError(
                 f"video_pruning_rate is {rate!r}, expected the fraction pruned, in [0, 1): "
                 "give 0.75 to prune three tokens of four, or None to prune nothing"

@@ -70,6 +70,12 @@ class Placement:
 
     def put(self, tensor: Tensor) -> None:
         """Place ``tensor``, and all that shares its storage, on the device."""
+        if type(tensor) is Tensor and not torch._is_functional_tensor(tensor):
+            try:
+                self._device.add(tensor.untyped_storage())
+                return
+            except (NotImplementedError, RuntimeError):
+                pass  # it has none of its own
         for storage in storages(tensor):
             self._device.add(storage)
 

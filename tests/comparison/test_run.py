@@ -259,6 +259,13 @@ def test_code_that_only_uploads_or_only_views_is_not_idle(compared):
     assert compared(uploads, uploads).idle == []
     views = "def f(x):\n    return x[:1]"
     assert compared(views, views).idle == []
+    fetches = "def f(x):\n    return x.tolist()"
+    assert compared(fetches, fetches).idle == []
+
+
+def test_code_that_leaves_its_device_inputs_alone_is_idle(compared):
+    on_the_host = "def f(x):\n    return torch.zeros(3) + 1"
+    assert compared(on_the_host, on_the_host).idle == ["old", "new"]
 
 
 def test_a_gradient_that_is_lost_is_a_difference(compared):
