@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import partial
+from functools import cache, partial
 from typing import Any
 
 import torch
@@ -23,10 +23,14 @@ _NAMES = (
 def show() -> watched.Undo:
     """Let them tell what they read, in watched threads; the function returned ends it."""
     undo = [watched.attribute(Tensor, "__new__", staticmethod(_new))]
-    for name in _NAMES:
-        own = getattr(torch, name)
-        undo.append(watched.attribute(torch, name, watched.stand_in(own, partial(_made, own))))
+    undo += [watched.attribute(torch, name, kind) for name, kind in _stand_ins().items()]
     return lambda: [back() for back in reversed(undo)]
+
+
+@cache
+def _stand_ins() -> dict[str, type]:
+    owns = {name: getattr(torch, name) for name in _NAMES}
+    return {name: watched.stand_in(own, partial(_made, own)) for name, own in owns.items()}
 
 
 def _new(*args: Any, **kwargs: Any) -> Any:
