@@ -364,3 +364,15 @@ def test_a_transfer_called_as_an_operator_crosses_as_well(call, dtoh, htod, plac
     assert (sum(e.dtoh for e in events), sum(e.htod for e in events)) == (dtoh, htod)
     assert result.device.type == place
     assert result.tolist() == [1.0, 1.0, 1.0]
+
+
+def test_a_transfer_that_a_traced_graph_will_lack_is_unknown(events):
+    from torch.fx.experimental.proxy_tensor import make_fx
+
+    x = torch.ones(3, device="cuda")
+    events.clear()
+    make_fx(lambda a: a.cpu() * 2)(x)
+    assert [event.kind for event in events if event.kind == "unknown"] == ["unknown"]
+    events.clear()
+    x.cpu()
+    assert [event.kind for event in events] == ["vector_read"]

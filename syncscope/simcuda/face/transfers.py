@@ -86,6 +86,12 @@ def _is_differentiated(tensor: Tensor) -> bool:
     return torch.is_grad_enabled() and tensor.requires_grad
 
 
+_TRACED = (
+    "a graph is traced of this code on a simulated device, and is written without this transfer: calls "
+    "of the graph won't show it; trace outside of the scope, or call the function itself"
+)
+
+
 def _crossed(tensor: Tensor, move: Move) -> Tensor:
     """Copy the values and place the copy; charge the memcpy."""
     if is_wrapper(tensor):
@@ -99,11 +105,19 @@ def _crossed(tensor: Tensor, move: Move) -> Tensor:
     device = watch.active()
     if device is not None:
         device.charge(_charges(tensor, move), op="aten::_to_copy", why=_why(move))
+        if _is_being_traced():
+            device.charge([Charge("unknown")], op="aten::_to_copy", why=_TRACED)
     if move.cuda:
         PLACEMENT.put(result)
     elif move.non_blocking:
         PLACEMENT.pin(result)  # TensorConversions.cpp, _to_copy: pin_out
     return result
+
+
+def _is_being_traced() -> bool:
+    """Whether make_fx or the like writes a graph of what runs."""
+    key = torch._C._TorchDispatchModeKey.PROXY
+    return torch._C._get_dispatch_mode(key) is not None
 
 
 def _why(move: Move) -> str:
