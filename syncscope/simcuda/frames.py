@@ -34,6 +34,10 @@ class Frame:
         """How the user spells the function; empty where there is none."""
         return "" if self.func is None else _spelled(self.func)
 
+    def was_given(self, tensor: Tensor) -> bool:
+        """Whether the caller gave this very ``tensor``: the Python binding makes some itself."""
+        return any(tensor is given for given in tensors(self.args, self.kwargs))
+
     @functools.cached_property
     def inputs_on_device(self) -> bool:
         """Whether any tensor among the arguments lives on the device."""

@@ -37,7 +37,6 @@ class Operator:
     explicit: bool
     factory: bool
     pointwise: bool
-    random: bool
     value_decides: bool
 
     @property
@@ -74,7 +73,6 @@ def operator(func: torch._ops.OpOverload) -> Operator:
         and any(_has_kernel(name, f"CompositeExplicitAutograd{k}") for k in ("", "NonFunctional")),
         factory=any(argument.name == "device" for argument in schema.arguments),
         pointwise=torch.Tag.pointwise in func.tags,
-        random=torch.Tag.nondeterministic_seeded in func.tags,
         value_decides=bool(_VALUE_DECIDES & set(func.tags)),
     )
 

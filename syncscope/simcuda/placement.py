@@ -120,14 +120,6 @@ class Placement:
         """Bytes of all that lives on the device."""
         return sum(storage.nbytes() for storage in self._device.alive())
 
-    def pin_storage(self, storage: torch.UntypedStorage) -> None:
-        """Mark ``storage`` as page-locked host memory."""
-        self._pinned.add(storage)
-
-    def is_storage_pinned(self, storage: torch.UntypedStorage) -> bool:
-        """Whether ``storage`` is page-locked host memory."""
-        return storage in self._pinned
-
     def pin(self, tensor: Tensor) -> None:
         """Mark ``tensor``'s host memory as page-locked."""
         for storage in storages(tensor):

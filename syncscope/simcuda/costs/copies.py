@@ -9,7 +9,6 @@ from syncscope.simcuda import watch
 from syncscope.simcuda.charges import Charge
 from syncscope.simcuda.costs.layouts import is_dense, same_dense_layout
 from syncscope.simcuda.costs.table import Call, cost, device_copy, dtype_name, fetch, is_on, read, upload
-from syncscope.simcuda.frames import tensors
 from syncscope.simcuda.placement import PLACEMENT
 
 _TO_HOST = "the host obtains the values, and waits for all that was launched before"
@@ -138,8 +137,7 @@ def _is_the_users(one: Tensor) -> bool:
     device = watch.active()
     if device is None or not device.frames:
         return True
-    frame = device.frames[-1]
-    return any(one is t for t in tensors(frame.args, frame.kwargs))
+    return device.frames[-1].was_given(one)
 
 
 _FILLS_HOST = "a tensor of the host is filled with a number of the device, which the host has to read"

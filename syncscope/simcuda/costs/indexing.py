@@ -10,7 +10,6 @@ from torch import Tensor
 from syncscope.simcuda import watch
 from syncscope.simcuda.charges import Charge
 from syncscope.simcuda.costs.table import Call, cost, fetch, is_on, size_read, upload
-from syncscope.simcuda.frames import tensors
 from syncscope.simcuda.hearing import unheard
 from syncscope.simcuda.placement import PLACEMENT
 
@@ -170,7 +169,7 @@ def _is_given(one: Tensor) -> bool:
     """Whether ``one`` stands in the user's call as a tensor, whatever the call."""
     device = watch.active()
     frame = None if device is None else next((f for f in reversed(device.frames) if f.func is not None), None)
-    return frame is None or any(one is t for t in tensors(frame.args, frame.kwargs))
+    return frame is None or frame.was_given(one)
 
 
 def _is_the_users(one: Tensor) -> bool:
@@ -181,7 +180,7 @@ def _is_the_users(one: Tensor) -> bool:
     frame = next((frame for frame in reversed(device.frames) if frame.func is not None), None)
     if frame is None or frame.spelling not in _BY_BRACKETS:
         return True
-    return any(one is t for t in tensors(frame.args, frame.kwargs))
+    return frame.was_given(one)
 
 
 def _is_masked_fill(call: Call, indices: list[Tensor]) -> bool:

@@ -175,9 +175,9 @@ def dtype_name(value: Tensor) -> str:
     return str(value.dtype).removeprefix("torch.")
 
 
-def read(value: Tensor, times: int = 1, why: str = "") -> Charge:
+def read(value: Tensor, why: str = "") -> Charge:
     """The host obtains one element of ``value``: a copy from the device and a wait for it."""
-    return Charge("scalar_read", dtoh=times, waits=times, dtype=dtype_name(value), why=why)
+    return Charge("scalar_read", dtoh=1, waits=1, dtype=dtype_name(value), why=why)
 
 
 def size_read(value: Tensor, waits: int = 1, copies: int = 1, why: str = "") -> Charge:

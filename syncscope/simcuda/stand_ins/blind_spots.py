@@ -41,7 +41,7 @@ def show() -> watched.Undo:
     undo = [
         watched.method(kind, "__call__", _script) for kind in (torch._C.ScriptFunction, torch._C.ScriptMethod)
     ]
-    undo.append(watched.attribute(torch._C, "DisableTorchFunction", watched.stand_in(_own_guard, _disabled)))
+    undo.append(watched.attribute(torch._C, "DisableTorchFunction", _TELLING_GUARD))
     return lambda: [back() for back in undo]
 
 
@@ -55,6 +55,9 @@ def _disabled() -> Any:
     if sites.is_users(sys._getframe(2).f_code):
         _tell("torch._C.DisableTorchFunction", _DISABLED)
     return _own_guard()
+
+
+_TELLING_GUARD = watched.stand_in(_own_guard, _disabled)
 
 
 def _tell(spelling: str, told: Reason) -> None:
