@@ -83,6 +83,10 @@ def test_every_call_in_a_list_is_one_of_the_calls(every_call):
     assert set(DIFFERS) | set(WITHOUT_VALUES) <= {call["id"] for call in every_call}
 
 
+def test_every_call_has_an_id_of_its_own(every_call):
+    assert len({call["id"] for call in every_call}) == len(every_call)
+
+
 def test_at_least_98_percent_of_the_calls_are_equal_in_every_figure(every_call):
     fixed = {call["id"] for call in every_call if not call.get("value_dependent")} - set(WITHOUT_VALUES)
     assert len(fixed - set(DIFFERS)) >= 0.98 * len(fixed)
