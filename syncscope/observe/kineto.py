@@ -14,6 +14,7 @@ from collections import Counter
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 import msgspec
 
@@ -52,19 +53,30 @@ class UnusableTrace(Exception):
     """A file is no Kineto trace; the message says why and what was expected."""
 
 
-class Arguments(msgspec.Struct, frozen=True, gc=False):
-    """Of an event's arguments, the one that links device work with the host call that launched it."""
+class Arguments(msgspec.Struct, frozen=True):
+    """Of an event's arguments, those that tell what it did.
+
+    ``correlation`` links device work with the host call that launched it. ``shapes`` and ``dtypes`` are an
+    operator's, with ``record_shapes`` one for each of its arguments, and as Kineto writes them.
+    """
 
     correlation: int = _UNLINKED
+    shapes: Any = msgspec.field(name="Input Dims", default=())
+    dtypes: Any = msgspec.field(name="Input type", default=())
 
 
-class TraceEvent(msgspec.Struct, frozen=True, gc=False):
-    """One event of a trace: its category (``cat``), start (``ts``) and duration (``dur``) in microseconds."""
+class TraceEvent(msgspec.Struct, frozen=True):
+    """One event of a trace: its category (``cat``), start (``ts``) and duration (``dur``) in microseconds.
+
+    ``pid`` and ``tid`` name the thread of a host event.
+    """
 
     name: str = ""
     cat: str = ""
     ts: float = 0
     dur: float = 0
+    pid: int | str = 0
+    tid: int | str = 0
     args: Arguments = Arguments()
 
 

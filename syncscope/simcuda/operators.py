@@ -10,6 +10,7 @@ from typing import Any
 import torch
 
 _BUILTIN_NAMESPACES = frozenset({"aten", "prim", "prims", "profiler", "quantized", "_quantized", "mkldnn"})
+_RESIZE = frozenset({"aten::resize_", "aten::resize_as_"})
 _VALUE_DECIDES = frozenset({torch.Tag.data_dependent_output, torch.Tag.dynamic_output_shape})
 
 
@@ -22,7 +23,7 @@ class Operator:
     operators on every device, below autograd. ``factory``: has a ``device`` argument. ``pointwise``: an
     elementwise operator, which takes 0-dim host values beside device tensors. ``written``: positions of the
     arguments it changes; ``tensors``: of those that the schema wants as a tensor. ``value_decides``:
-    PyTorch's tags say that values decide its output or its shape.
+    PyTorch's tags say that values decide its output or its shape. ``resizes``: what it writes to may grow.
     """
 
     full_name: str
@@ -38,6 +39,7 @@ class Operator:
     factory: bool
     pointwise: bool
     value_decides: bool
+    resizes: bool
 
     @property
     def custom(self) -> bool:
@@ -74,6 +76,7 @@ def operator(func: torch._ops.OpOverload) -> Operator:
         factory=any(argument.name == "device" for argument in schema.arguments),
         pointwise=torch.Tag.pointwise in func.tags,
         value_decides=bool(_VALUE_DECIDES & set(func.tags)),
+        resizes=schema.name in _RESIZE or any(argument.is_out for argument in schema.arguments),
     )
 
 

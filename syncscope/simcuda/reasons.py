@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from functools import cache
 
 _REASONS: list[Reason] = []
-_PACKAGES = ("syncscope.simcuda.face", "syncscope.simcuda.stand_ins")
+_PACKAGES = ("syncscope.simcuda.face", "syncscope.simcuda.dispatch", "syncscope.simcuda.stand_ins")
 
 
 @dataclass(frozen=True)

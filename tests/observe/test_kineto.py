@@ -10,6 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from syncscope.observe import kineto
+from syncscope.observe.attribution import NO_OPERATOR, operator_calls
 from syncscope.observe.kineto import Arguments, DeviceActivity, TraceEvent, UnusableTrace
 
 DATA = Path(__file__).parents[1] / "data"
@@ -228,3 +229,28 @@ def test_the_synchronization_after_the_last_step_of_a_real_mi250_is_not_the_step
 def test_the_scalar_read_of_a_real_a100() -> None:
     aten = kineto.aten_calls(inside_steps(public_trace("a100_event_sync")))
     assert (aten["is_nonzero"], aten["item"], aten["_local_scalar_dense"], aten["sum"]) == (1, 1, 1, 2)
+
+
+def operator(name: str, at: float, duration: float, thread: int = 0) -> TraceEvent:
+    return TraceEvent(name=name, cat="cpu_op", ts=at, dur=duration, tid=thread)
+
+
+def test_a_host_call_belongs_to_the_innermost_operator_of_its_thread() -> None:
+    events = [
+        operator("aten::to", 0, 10),
+        operator("aten::copy_", 2, 6),
+        operator("aten::add", 0, 10, thread=1),
+        runtime("cudaMemcpyAsync", at=3, correlation=7),
+        runtime("cudaStreamSynchronize", at=5),
+        runtime("cudaLaunchKernel", at=9, correlation=8),
+        runtime("cudaDeviceSynchronize", at=10),
+        TraceEvent(name="Memcpy HtoD (Pageable -> Device)", cat="gpu_memcpy", ts=99, args=Arguments(7)),
+        TraceEvent(name="add_kernel", cat="kernel", ts=99, args=Arguments(8)),
+    ]
+    copying, launching, outside = operator_calls(events)
+    assert (copying.operator.name, [one.name for one in copying.around]) == ("aten::copy_", ["aten::to"])
+    assert copying.activity == DeviceActivity(htod=1, waits=1)
+    assert (launching.operator.name, launching.around) == ("aten::to", ())
+    assert launching.activity == DeviceActivity(kernels=1)
+    assert outside.operator is NO_OPERATOR
+    assert outside.activity == DeviceActivity(waits=1)

@@ -19,6 +19,7 @@ from syncscope.simcuda import hearing, watch
 from syncscope.simcuda.charges import Charge
 from syncscope.simcuda.costs import table
 from syncscope.simcuda.dispatch import detours, mixing
+from syncscope.simcuda.dispatch.growth import Growth
 from syncscope.simcuda.frames import Frame, tensors
 from syncscope.simcuda.hearing import KEY, Keys, excluded, included
 from syncscope.simcuda.operators import Operator, moves_no_bytes, operator, with_numbers
@@ -157,13 +158,21 @@ class _Hearing:
         if mixed and self.device.simulated and (entry is None or not entry.mixes):
             mixing.refuse_two_devices(self.op, self.args, self.kwargs)
         charges = self._charges_before(entry)
+        growth = Growth(self.op, self.args, self.kwargs) if self._may_resize() else None
         result = self._run(entry)
         if entry is not None and entry.after:
             charges = entry.charges(self._call(result))
+        if growth is not None:
+            charges += growth.charges()
         if self.device.simulated:
             self._place(result, entry.host_results if entry is not None else ())
         self._report(entry, charges)
         return result
+
+    def _may_resize(self) -> bool:
+        """Whether what it writes to may grow: told once where an operator is made of others."""
+        frames = self.device.frames
+        return self.op.resizes and not (frames and frames[-1].operator)
 
     def _entry(self, inputs: list[Tensor]) -> table.Entry | None:
         for tensor in inputs:

@@ -9,6 +9,7 @@ import torch
 
 from syncscope.simcuda import watch, watched
 from syncscope.simcuda.charges import Charge
+from syncscope.simcuda.dispatch.growth import GROWN
 from syncscope.simcuda.hearing import unheard
 from syncscope.simcuda.placement import PLACEMENT
 from syncscope.simcuda.places import CUDA, means_cuda
@@ -115,6 +116,15 @@ def getitem(own: Own, self: Storage, index: Any) -> Any:
     return result
 
 
+def resize_(own: Own, self: Storage, size: Any) -> Any:
+    """``storage.resize_(bytes)``: what stays is copied into memory of the new size."""
+    kept = min(self.nbytes(), int(size))
+    result = own(self, size)
+    if kept and PLACEMENT.is_storage_on(self):
+        _charge(Charge("copy", dtod=1, shape=(kept,), dtype="uint8"), GROWN, "UntypedStorage.resize_")
+    return result
+
+
 def write_file(own: Own, self: Storage, *args: Any) -> Any:
     """What the old format of ``torch.save`` does with a storage."""
     if PLACEMENT.is_storage_on(self) and self.nbytes():
@@ -139,6 +149,7 @@ def _charge(charge: Charge | None, reason: Reason, spelling: str) -> None:
 
 _ANSWERS: dict[str, Callable[..., Any]] = {
     "copy_": copy_,
+    "resize_": resize_,
     "__getitem__": getitem,
     "_write_file": write_file,
     "_set_from_file": set_from_file,
