@@ -90,11 +90,15 @@ def moves_no_bytes(func: torch._ops.OpOverload) -> bool:
 def with_numbers(func: torch._ops.OpOverload) -> Callable[..., Any]:
     """``func`` for a call with a number where its schema has a tensor.
 
-    PyTorch hands a "wrapped number" to Python as the number, and takes it back for some operators only;
-    an overload for numbers in those places wraps it again.
+    PyTorch hands a "wrapped number" to Python as the number, and takes it back for some operators only
+    (python_arg_parser.cpp, should_allow_numbers_as_tensors); an overload for numbers in those places wraps
+    it again.
     """
-    packet = getattr(getattr(torch.ops, func.namespace), func._schema.name.split("::")[1])
-    others = [getattr(packet, name) for name in packet.overloads()]
+    name = operator(func).name
+    if torch._C._should_allow_numbers_as_tensors(name):
+        return func
+    packet = getattr(getattr(torch.ops, func.namespace), name)
+    others = [getattr(packet, overload) for overload in packet.overloads()]
 
     def call(*args: Any, **kwargs: Any) -> Any:
         fitting = (other for other in others if _takes_numbers(other, func, args))

@@ -62,6 +62,7 @@ def method(owner: Any, name: str, answer: Callable[..., Any]) -> Undo:
 
     asked.__name__ = name
     asked.__qualname__ = getattr(own, "__qualname__", name)
+    vars(asked).update(getattr(own, "__dict__", {}))  # tracers look for what torch's own wraps
     return attribute(owner, name, asked)
 
 

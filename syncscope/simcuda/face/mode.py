@@ -13,6 +13,7 @@ from torch.overrides import TorchFunctionMode, handle_torch_function
 from torch.utils._device import _device_constructors
 
 from syncscope.simcuda import watch
+from syncscope.simcuda.face import fakes
 from syncscope.simcuda.face.spellings import spellings
 from syncscope.simcuda.face.spoken import Spoken
 from syncscope.simcuda.frames import Frame
@@ -41,6 +42,8 @@ class Face(TorchFunctionMode):
         words = dict(kwargs) if kwargs else {}
         if watch.active() is not self.device:
             return func(*args, **words)  # a device that stands inside of this one answers
+        if fakes.is_traced(types):
+            return fakes.answered(self.device, func, args, words)
         if _default_device() is not None and func in _device_constructors() and words.get("device") is None:
             words["device"] = _default_device()
         frame = Frame(func, args, words, caller=_caller(sys._getframe(1)))

@@ -10,6 +10,22 @@ from syncscope.simcuda.face.spoken import Spoken
 from syncscope.simcuda.placement import PLACEMENT
 from syncscope.simcuda.places import CUDA
 
+_TORCH_DEVICE = torch.device
+
+
+@spelling(torch.device, torch._C._nn._parse_to)
+def named(spoken: Spoken) -> object:
+    """``torch.device(...)``, and what ``nn.Module.to`` reads its arguments with: they name, and make nothing.
+
+    A number alone is that of a GPU, of which a CPU build has none.
+    """
+    args = [_TORCH_DEVICE("cuda", one) if type(one) is int else one for one in spoken.args[:1]]
+    words = {
+        name: _TORCH_DEVICE("cuda", one) if name == "device" and type(one) is int else one
+        for name, one in spoken.kwargs.items()
+    }
+    return spoken.func(*args, *spoken.args[1:], **words)
+
 
 @spelling(Tensor.device.__get__)
 def device(spoken: Spoken) -> torch.device:

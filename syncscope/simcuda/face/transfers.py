@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -115,9 +117,20 @@ def _crossed(tensor: Tensor, move: Move) -> Tensor:
 
 
 def _is_being_traced() -> bool:
-    """Whether make_fx or the like writes a graph of what runs."""
+    """Whether make_fx, ``torch.jit.trace`` or the like writes a graph of what runs."""
     key = torch._C._TorchDispatchModeKey.PROXY
-    return torch._C._get_dispatch_mode(key) is not None
+    return torch._C._get_dispatch_mode(key) is not None or torch._C._get_tracing_state() is not None
+
+
+@contextmanager
+def _untraced() -> Iterator[None]:
+    """Keep what is asked about a tensor out of the graph that ``torch.jit.trace`` writes."""
+    state = torch._C._get_tracing_state()
+    torch._C._set_tracing_state(None)  # type: ignore[attr-defined]
+    try:
+        yield
+    finally:
+        torch._C._set_tracing_state(state)  # type: ignore[attr-defined]
 
 
 def _why(move: Move) -> str:
@@ -137,7 +150,7 @@ def _crossed_in_parts(tensor: Any, move: Move) -> Tensor:
 
 def _charges(tensor: Tensor, move: Move) -> list[Charge]:
     """One copy for each plain tensor that ``tensor`` is made of: a sparse one has several."""
-    with torch._C.DisableTorchFunctionSubclass():  # a subclass is not to hear of it
+    with torch._C.DisableTorchFunctionSubclass(), _untraced():  # nobody is to hear of it
         charges = [_charge(part, move) for part in parts(tensor)]
     return [charge for charge in charges if charge is not None]
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import nullcontext
@@ -10,6 +11,7 @@ from typing import Any
 
 import torch
 
+from syncscope import sites
 from syncscope.simcuda import watch, watched
 from syncscope.simcuda.face import generators, sharing
 from syncscope.simcuda.face.construction import tensor_type
@@ -26,9 +28,13 @@ from syncscope.simcuda.stand_ins import (
     recall,
     storages,
     streams,
+    tracing,
 )
 from syncscope.simcuda.watch import Watch
 
+_PARTS = (
+    defaults, parallel, streams, storages, sharing, autocast, grouping, legacy, tracing, blind_spots,
+)  # fmt: skip
 _lock = threading.Lock()
 _shown = 0
 _undo: list[Callable[[], Any]] = []
@@ -58,7 +64,7 @@ def _change(device: type[Watch]) -> None:
         for module, answers in _modules():
             _undo.append(watched.module(module, answers))
         _undo.append(watched.attribute(torch, "Generator", _GENERATOR))
-        for part in (defaults, parallel, streams, storages, sharing, autocast, grouping, legacy, blind_spots):
+        for part in _PARTS:
             _undo.append(part.show())
         _undo.append(recall.show(device))
     except BaseException:
@@ -172,8 +178,14 @@ _NVTX: dict[str, Any] = {
 
 _PROFILER: dict[str, Any] = {"start": lambda: None, "stop": lambda: None, "profile": nullcontext}
 
+
+def is_built() -> bool:
+    """``torch.backends.cuda.is_built()``; torch itself asks what C functions its build really has."""
+    return sites.is_users(sys._getframe(1).f_code)
+
+
 _BACKENDS: dict[str, Any] = {
-    "is_built": lambda: True,
+    "is_built": is_built,
     "preferred_linalg_library": lambda backend=None: torch._C._LinalgBackend.Default,
 }
 
@@ -211,7 +223,8 @@ _ANSWERS: dict[str, Any] = {
     "current_device": lambda: 0,
     "set_device": set_device,
     "_exchange_device": _exchange_device,
-    "_maybe_exchange_device": _exchange_device,
+    # A function of its own, as in accelerator.py.
+    "_maybe_exchange_device": lambda device: _exchange_device(device),
     "get_device_name": lambda device=None: _properties(device).name,
     "get_device_capability": lambda device=None: (_properties(device).major, _properties(device).minor),
     "get_device_properties": _properties,
