@@ -55,10 +55,13 @@ def _skipped_folders() -> tuple[str, ...]:
     return tuple(folders)
 
 
-@functools.cache
 def is_users(code: CodeType) -> bool:
     """Whether ``code`` is the user's own, not torch's, the tool's, the test runner's or Python's."""
-    file = code.co_filename
+    return _is_users_file(code.co_filename)
+
+
+@functools.cache
+def _is_users_file(file: str) -> bool:
     return not (file.startswith(_skipped_folders()) or _is_pythons(file))
 
 
@@ -76,7 +79,13 @@ def of_frame(frame: FrameType, line: int | None = None) -> Site:
     line = line or frame.f_lineno or code.co_firstlineno
     text = linecache.getline(code.co_filename, line, frame.f_globals).strip()
     name = getattr(code, "co_qualname", code.co_name)
-    return Site(file=code.co_filename, line=line, function=name, text=text)
+    return _site(code.co_filename, line, name, text)
+
+
+@functools.cache
+def _site(file: str, line: int, function: str, text: str) -> Site:
+    """The one site of a line: many events share it."""
+    return Site(file, line, function, text)
 
 
 def stack(depth: int = 8) -> tuple[Site, ...]:
@@ -87,10 +96,12 @@ def stack(depth: int = 8) -> tuple[Site, ...]:
     found: list[Site] = []
     generated: list[Site] = []
     frame: FrameType | None = sys._getframe(1)
-    while frame is not None and len(found) < depth:
-        if is_users(frame.f_code):
+    while frame is not None:
+        if _is_users_file(frame.f_code.co_filename):
             site = of_frame(frame)
             (generated if site.file.startswith("<") and not site.text else found).append(site)
+            if len(found) >= depth:
+                break
         frame = frame.f_back
     return tuple(found or generated[:depth])
 

@@ -11,7 +11,6 @@ from torch.overrides import TorchFunctionMode
 from syncscope.simcuda.dispatch import listener
 from syncscope.simcuda.face import construction
 from syncscope.simcuda.face.spoken import Spoken
-from syncscope.simcuda.frames import Frame
 from syncscope.simcuda.watch import Watch
 
 
@@ -47,11 +46,11 @@ class _Names(TorchFunctionMode):
     ) -> Any:
         """Call ``func`` as it was called; what builds a tensor isn't heard elsewhere."""
         words = dict(kwargs or {})
-        frame = Frame(func, args, words, caller=sys._getframe(1))
-        self.watch.frames.append(frame)
+        spoken = Spoken(func, args, words, sys._getframe(1), device=self.watch)
+        self.watch.frames.append(spoken)
         try:
             if func in construction.BUILDERS:
-                return construction.built(Spoken(self.watch, func, args, words, frame))
+                return construction.built(spoken)
             return func(*args, **words)
         finally:
             self.watch.frames.pop()

@@ -86,7 +86,6 @@ class Scope:
         """Prepare; nothing is changed before the scope is entered."""
         self.device = device
         self.per = per
-        self.events: list[Event] = []
         self.hears_threads = threads
         self.stack = stack
         self.step_watch: StepWatch | None = None
@@ -138,6 +137,11 @@ class Scope:
     def folded(self) -> Folded:
         """All events so far, equal ones once, with how often they came."""
         return tally.folded(part.heard for part in self._tallies())
+
+    @property
+    def events(self) -> list[Event]:
+        """All events so far: equal ones stand together, in the order in which the first of them came."""
+        return [heard.event for heard, times in self.folded.items() for _ in range(times)]
 
     @property
     def counts(self) -> Counts:
@@ -199,7 +203,6 @@ class Scope:
 
     def reset(self) -> None:
         """Forget all events so far."""
-        self.events.clear()
         for part in self._tallies():
             part.clear()
         for device in self._devices():

@@ -32,9 +32,8 @@ Folded = dict[Heard, int]
 
 @dataclass
 class _Times:
-    """How often an event came that is equal to ``event``."""
+    """How often an event came."""
 
-    event: Event
     number: int = 0
 
 
@@ -59,17 +58,16 @@ class Tally:
         self.spots: Ranges[Spot] = Ranges()
         self.step = None if self.step is None else {}
 
-    def add(self, event: Event) -> Event:
-        """Count ``event``, which the running code causes; returned is the first of those equal to it."""
+    def add(self, event: Event) -> None:
+        """Count ``event``, which the running code causes."""
         heard = Heard(event, own_line() if in_library(event.site.file) else NOWHERE)
         # An event's hash is dear: it is asked for once.
         times = self._times.get(heard)
         if times is None:
-            times = self._times[heard] = _Times(event)
+            times = self._times[heard] = _Times()
         times.number += 1
         if self.step is not None:
             _add(self.step, heard, 1)
-        return times.event
 
     @property
     def heard(self) -> Folded:

@@ -25,7 +25,6 @@ _WHY_PROCESS = "what this process reads, copies and waits for is missing: observ
 class Owner(Protocol):
     """The scope that threads belong to."""
 
-    events: list[Event]
     entry: object
     """The current use of the scope, from its entrance to its exit; None in between."""
     hears_threads: bool
@@ -85,7 +84,7 @@ class HeardThread:
 
     def _add(self, event: Event) -> None:
         if self._entry is None or self._entry is self._scope.entry:
-            self._scope.events.append(self.tally.add(event))
+            self.tally.add(event)
 
 
 class UnheardThread:

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 from types import FrameType
 from typing import Any
 
@@ -14,7 +14,7 @@ from torch.overrides import resolve_name
 from syncscope.simcuda.placement import PLACEMENT
 
 
-@dataclass
+@dataclass(slots=True)
 class Frame:
     """One call of a torch function with its arguments; of None, where an ``operator`` is made of others.
 
@@ -24,10 +24,11 @@ class Frame:
 
     func: Callable[..., Any] | None
     args: tuple[Any, ...]
-    kwargs: Mapping[str, Any]
+    kwargs: dict[str, Any]
     caller: FrameType | None = None
     target: bool | None = None
     operator: str = ""
+    _inputs_on_device: bool | None = field(default=None, init=False, repr=False)
 
     @property
     def spelling(self) -> str:
@@ -38,10 +39,12 @@ class Frame:
         """Whether the caller gave this very ``tensor``: the Python binding makes some itself."""
         return any(tensor is given for given in tensors(self.args, self.kwargs))
 
-    @functools.cached_property
+    @property
     def inputs_on_device(self) -> bool:
-        """Whether any tensor among the arguments lives on the device."""
-        return any(PLACEMENT.is_on(tensor) for tensor in tensors(self.args, self.kwargs))
+        """Whether any tensor among the arguments lives on the device, as it was when this was first asked."""
+        if self._inputs_on_device is None:
+            self._inputs_on_device = any(map(PLACEMENT.is_on, tensors(self.args, self.kwargs)))
+        return self._inputs_on_device
 
     @property
     def places_on_device(self) -> bool:
@@ -49,26 +52,31 @@ class Frame:
         return self.inputs_on_device if self.target is None else self.target
 
 
+def called(frames: Sequence[Frame]) -> Frame | None:
+    """The innermost call of a torch function among ``frames``."""
+    for frame in reversed(frames):
+        if frame.func is not None:
+            return frame
+    return None
+
+
 def tensors(args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> list[Tensor]:
     """The tensors among some arguments, those in lists, tuples and dicts too."""
     found: list[Tensor] = []
-    for value in args:
-        _collect(value, found)
+    _collect(args, found)
     if kwargs:
-        for value in kwargs.values():
-            _collect(value, found)
+        _collect(kwargs.values(), found)
     return found
 
 
-def _collect(value: object, found: list[Tensor]) -> None:
-    if isinstance(value, Tensor):
-        found.append(value)
-    elif isinstance(value, (list, tuple)):
-        for item in value:
-            _collect(item, found)
-    elif isinstance(value, dict):
-        for item in value.values():
-            _collect(item, found)
+def _collect(values: Iterable[object], found: list[Tensor]) -> None:
+    for value in values:
+        if isinstance(value, Tensor):
+            found.append(value)
+        elif isinstance(value, (list, tuple)):
+            _collect(value, found)
+        elif isinstance(value, dict):
+            _collect(value.values(), found)
 
 
 @functools.cache

@@ -10,6 +10,7 @@ import torch
 KEY = torch._C._dispatch_key_parse("Fake")
 """A dispatch key that eager mode gives to no tensor; it lies below autograd and above the backends."""
 
+switch = torch._C._dispatch_tls_set_dispatch_key_included
 included = torch._C._dispatch_tls_local_include_set
 excluded = torch._C._dispatch_tls_local_exclude_set
 Keys = torch._C._ForceDispatchKeyGuard
@@ -20,6 +21,18 @@ def begin() -> Callable[[], None]:
     guard = Keys(included().add(KEY), excluded())
     guard.__enter__()
     return lambda: guard.__exit__(None, None, None)
+
+
+def below(keys: torch.DispatchKeySet) -> torch.DispatchKeySet:
+    """``keys`` without this one, for a call that is passed on."""
+    known = _below.get(keys.raw_repr())
+    if known is None:
+        known = _below[keys.raw_repr()] = keys.remove(KEY)
+    return known
+
+
+_below: dict[int, torch.DispatchKeySet] = {}
+"""Few sets of keys occur, and each would take longer to make again than to look up."""
 
 
 @contextmanager

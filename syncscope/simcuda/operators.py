@@ -87,8 +87,8 @@ def moves_no_bytes(func: torch._ops.OpOverload) -> bool:
 
 
 @functools.cache
-def with_numbers(func: torch._ops.OpOverload) -> Callable[..., Any]:
-    """``func`` for a call with a number where its schema has a tensor.
+def with_numbers(func: torch._ops.OpOverload, numbers: tuple[int, ...]) -> Callable[..., Any]:
+    """``func`` for calls that have numbers in the places ``numbers``, where its schema has tensors.
 
     PyTorch hands a "wrapped number" to Python as the number, and takes it back for some operators only
     (python_arg_parser.cpp, should_allow_numbers_as_tensors); an overload for numbers in those places wraps
@@ -98,48 +98,32 @@ def with_numbers(func: torch._ops.OpOverload) -> Callable[..., Any]:
     if torch._C._should_allow_numbers_as_tensors(name):
         return func
     packet = getattr(getattr(torch.ops, func.namespace), name)
-    others = [getattr(packet, overload) for overload in packet.overloads()]
-
-    def call(*args: Any, **kwargs: Any) -> Any:
-        fitting = (other for other in others if _takes_numbers(other, func, args))
-        return next(fitting, _tensors_of_numbers(func))(*args, **kwargs)
-
-    return call
+    others = (getattr(packet, overload) for overload in packet.overloads())
+    fitting = (other for other in others if _takes_numbers(other, func, numbers))
+    return next(fitting, _tensors_of_numbers(func, numbers))
 
 
-def _takes_numbers(other: torch._ops.OpOverload, func: torch._ops.OpOverload, args: tuple[Any, ...]) -> bool:
-    """Whether ``other`` is ``func`` with numbers in the places where ``args`` has some."""
+def _takes_numbers(
+    other: torch._ops.OpOverload, func: torch._ops.OpOverload, numbers: tuple[int, ...]
+) -> bool:
+    """Whether ``other`` is ``func`` with numbers in the places ``numbers``, and tensors in its others."""
     mine, theirs = func._schema.arguments, other._schema.arguments
     if [argument.name for argument in mine] != [argument.name for argument in theirs]:
         return False
-    wanted = operator(func).tensors
-    return all(
-        (str(theirs[place].type) == "Tensor") == isinstance(value, torch.Tensor)
-        for place, value in enumerate(args)
-        if place in wanted
-    )
+    return all((str(theirs[i].type) == "Tensor") == (i not in numbers) for i in operator(func).tensors)
 
 
-def _tensors_of_numbers(func: torch._ops.OpOverload) -> Callable[..., Any]:
+def _tensors_of_numbers(func: torch._ops.OpOverload, numbers: tuple[int, ...]) -> Callable[..., Any]:
     """``func`` with 0-dim tensors for the numbers, of the dtype to which the number would promote."""
 
     def call(*args: Any, **kwargs: Any) -> Any:
         others = [value for value in args if isinstance(value, torch.Tensor)]
-        wanted = operator(func).tensors
-        return func(
-            *(
-                _tensor_of(v, others) if i in wanted and not isinstance(v, torch.Tensor) else v
-                for i, v in enumerate(args)
-            ),
-            **kwargs,
-        )
+        return func(*(_tensor_of(v, others) if i in numbers else v for i, v in enumerate(args)), **kwargs)
 
     return call
 
 
-def _tensor_of(number: Any, others: list[torch.Tensor]) -> Any:
-    if number is None:
-        return None
+def _tensor_of(number: Any, others: list[torch.Tensor]) -> torch.Tensor:
     wide = torch.tensor(number, dtype=torch.float64 if isinstance(number, float) else None)
     if others and torch.result_type(others[0], wide) != torch.result_type(others[0], number):
         return wide.to(torch.result_type(others[0], number))

@@ -9,7 +9,9 @@ from torch import Tensor
 from torch.multiprocessing.reductions import StorageWeakRef
 from torch.nn import Parameter
 
-_FIRST_SWEEP = 4096
+# A dead storage that is remembered still has a little memory, which may part the block that its tensor had
+# from the free memory beside it: the allocator then takes new pages from the system, again and again.
+_FIRST_SWEEP = 64
 
 
 class Storages:
@@ -51,9 +53,11 @@ class Storages:
         return len(self._references)
 
     def _sweep(self) -> None:
-        alive = {key: ref for key, ref in list(self._references.items()) if not ref.expired()}
-        self._references = alive
-        self._sweep_at = max(_FIRST_SWEEP, 2 * len(alive))
+        # While the list holds the dead, none of their addresses is given to another storage.
+        dead = [(key, reference) for key, reference in list(self._references.items()) if reference.expired()]
+        for key, _ in dead:
+            self._references.pop(key, None)
+        self._sweep_at = max(_FIRST_SWEEP, 2 * len(self._references))
 
 
 class Placement:

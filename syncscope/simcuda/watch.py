@@ -7,6 +7,7 @@ from abc import ABC, abstractmethod
 from collections import Counter
 from collections.abc import Callable, Collection, Iterator
 from contextlib import contextmanager
+from functools import lru_cache
 from types import TracebackType
 from typing import Any
 
@@ -156,23 +157,9 @@ class Watch(ABC):
         if not charges:
             return
         stack = sites.stack(self.stack_depth) or self._callers()
+        api = self._api() or spelling or op
         for charge in charges:
-            self._tell(
-                Event(
-                    kind=charge.kind,
-                    api=self._api() or spelling or op,
-                    op=op,
-                    dtoh=charge.dtoh,
-                    htod=charge.htod,
-                    dtod=charge.dtod,
-                    waits=charge.waits,
-                    shape=charge.shape,
-                    dtype=charge.dtype,
-                    reason="; ".join(filter(None, (charge.why or why, charge.note))),
-                    site=stack[0] if stack else sites.NOWHERE,
-                    stack=stack,
-                )
-            )
+            self._tell(_charged(charge, api, op, why, stack))
 
     def note(self, text: str) -> None:
         """Keep ``text`` for the report: something that was not done as on a GPU."""
@@ -184,8 +171,7 @@ class Watch(ABC):
     def launched(self, op: str, family: str) -> None:
         """Record a launch of a counted operator family, where it is counted: here, or by the outer watch."""
         if family in self._counted.values():
-            event = Event(kind="launch", api=self._api() or op, op=op, family=family, site=sites.here())
-            self.sink(event)
+            self.sink(_launch(self._api() or op, op, family, sites.here()))
         if self._outer is not None:
             self._outer.launched(op, family)
 
@@ -206,3 +192,30 @@ class Watch(ABC):
             if frame.caller is not None and sites.is_users(frame.caller.f_code):
                 return frame.spelling
         return self.frames[0].spelling if self.frames else ""
+
+
+# Equal events mostly are one object: a loop makes the same ones again and again.
+_KEPT = 4096
+
+
+@lru_cache(_KEPT)
+def _charged(charge: Charge, api: str, op: str, why: str, stack: tuple[Site, ...]) -> Event:
+    return Event(
+        kind=charge.kind,
+        api=api,
+        op=op,
+        dtoh=charge.dtoh,
+        htod=charge.htod,
+        dtod=charge.dtod,
+        waits=charge.waits,
+        shape=charge.shape,
+        dtype=charge.dtype,
+        reason="; ".join(filter(None, (charge.why or why, charge.note))),
+        site=stack[0] if stack else sites.NOWHERE,
+        stack=stack,
+    )
+
+
+@lru_cache(_KEPT)
+def _launch(api: str, op: str, family: str, site: Site) -> Event:
+    return Event("launch", api, op, family=family, site=site)

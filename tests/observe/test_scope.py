@@ -1,5 +1,7 @@
 """The scope: what the code inside it makes the host and the device exchange."""
 
+import tracemalloc
+
 import pytest
 import torch
 
@@ -118,3 +120,28 @@ def test_every_common_operator_can_be_counted():
     assert {"mul", "add", "sum", "index", "copy_", "nonzero"} <= set(
         family_of(["mul", "add", "sum", "index", "copy_", "nonzero"])
     )
+
+
+def test_equal_events_are_kept_once_with_their_number():
+    with syncscope.observe() as scope:
+        x = torch.ones((), device="cuda")
+        for _ in range(1000):
+            x.item()
+    assert list(scope.folded.values()) == [1000]
+    assert len({id(event) for event in scope.events}) == 1
+
+
+def test_equal_events_take_no_memory():
+    def kept(times):
+        before, _ = tracemalloc.get_traced_memory()
+        for _ in range(times):
+            x.item()
+        return tracemalloc.get_traced_memory()[0] - before
+
+    with syncscope.observe():
+        x = torch.ones((), device="cuda")
+        tracemalloc.start()
+        kept(200)
+        growth = kept(2000)
+        tracemalloc.stop()
+    assert growth < 2000

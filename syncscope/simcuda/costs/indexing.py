@@ -10,6 +10,7 @@ from torch import Tensor
 from syncscope.simcuda import watch
 from syncscope.simcuda.charges import Charge
 from syncscope.simcuda.costs.table import Call, cost, fetch, is_on, size_read, upload
+from syncscope.simcuda.frames import called
 from syncscope.simcuda.hearing import unheard
 from syncscope.simcuda.placement import PLACEMENT
 
@@ -168,7 +169,7 @@ def _built(one: Tensor) -> Iterator[Charge]:
 def _is_given(one: Tensor) -> bool:
     """Whether ``one`` stands in the user's call as a tensor, whatever the call."""
     device = watch.active()
-    frame = None if device is None else next((f for f in reversed(device.frames) if f.func is not None), None)
+    frame = None if device is None else called(device.frames)
     return frame is None or frame.was_given(one)
 
 
@@ -177,7 +178,7 @@ def _is_the_users(one: Tensor) -> bool:
     device = watch.active()
     if device is None:
         return True
-    frame = next((frame for frame in reversed(device.frames) if frame.func is not None), None)
+    frame = called(device.frames)
     if frame is None or frame.spelling not in _BY_BRACKETS:
         return True
     return frame.was_given(one)

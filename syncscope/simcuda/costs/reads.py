@@ -7,6 +7,7 @@ from collections.abc import Iterable
 from syncscope.simcuda import watch
 from syncscope.simcuda.charges import Charge
 from syncscope.simcuda.costs.table import Call, cost, read
+from syncscope.simcuda.frames import called
 
 _NUMBER = "a Python number is made of the tensor, so the host obtains its element"
 _CONDITION = "Python asks whether the tensor is true, so the host obtains its element"
@@ -41,8 +42,8 @@ def local_scalar_dense(call: Call) -> Charge:
 def _why() -> str:
     """What the element is for, as far as the function tells that was called."""
     device = watch.active()
-    frames = reversed(device.frames) if device is not None else ()
-    spelling = next((frame.spelling for frame in frames if frame.func is not None), "")
+    frame = None if device is None else called(device.frames)
+    spelling = "" if frame is None else frame.spelling
     return _CHECKED if spelling.startswith("torch.linalg.") else _WHY.get(spelling, "")
 
 

@@ -6,14 +6,13 @@ device's tensors answer "CPU" to C++. What follows then has no counterpart on CU
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from typing import Any
+from collections.abc import Sequence
 
 import torch
 
-from syncscope.simcuda.frames import Frame
+from syncscope.simcuda.frames import Frame, called
 
-_COMPOSITES: dict[Callable[..., Any], frozenset[str]] = {
+_COMPOSITES: dict[object, frozenset[str]] = {
     function: frozenset({"_local_scalar_dense", "all", "equal"})
     for function in (
         torch.quantile,
@@ -33,8 +32,8 @@ _NODES = ("MaxBackward1", "MinBackward1", "MedianBackward0", "NanmedianBackward0
 
 def only_on_cpu(operator: str, frames: Sequence[Frame]) -> bool:
     """Whether ``operator`` runs now only because the tensors are said to be on the CPU."""
-    spoken = next((frame.func for frame in reversed(frames) if frame.func is not None), None)
-    if spoken is not None and operator in _COMPOSITES.get(spoken, ()):
+    frame = called(frames)
+    if frame is not None and operator in _COMPOSITES.get(frame.func, ()):
         return True
     node = torch._C._current_autograd_node()
     return node is not None and node.name() in _NODES

@@ -21,11 +21,12 @@ from syncscope.simcuda.costs import table
 from syncscope.simcuda.dispatch import detours, mixing
 from syncscope.simcuda.dispatch.growth import Growth
 from syncscope.simcuda.frames import Frame, tensors
-from syncscope.simcuda.hearing import KEY, Keys, excluded, included
+from syncscope.simcuda.hearing import KEY, below, switch, unheard
 from syncscope.simcuda.operators import Operator, moves_no_bytes, operator, with_numbers
 from syncscope.simcuda.placement import PLACEMENT
 
 _DisableTorchFunction = torch._C.DisableTorchFunction
+_NUMBERS = (int, float, complex)
 
 
 def listen() -> Callable[[], None]:
@@ -66,16 +67,21 @@ def _hear(keys: torch.DispatchKeySet, func: torch._ops.OpOverload, *args: Any, *
     """The fallback: find out what the call costs, run it on the CPU, place what it made."""
     device = watch.active() or watch.inherited()
     if device is None:
-        return func.redispatch(keys.remove(KEY), *args, **kwargs)
-    hearing = _Hearing(device, keys, func, operator(func), args, kwargs)
+        return func.redispatch(below(keys), *args, **kwargs)
+    heard = _Hearing(device, below(keys), func, operator(func), args, kwargs)
     if not torch._C._len_torch_function_stack():
-        return hearing.run()
+        return heard.run()
     with _DisableTorchFunction():  # what is asked about the tensors here is no call of the user's
-        return hearing.run()
+        return heard.run()
 
 
 class _Hearing:
-    """One ATen call being heard."""
+    """One ATen call being heard; ``keys`` are those that lie below the listener.
+
+    ``numbers`` are the positions of numbers where the schema has a tensor: Python can't redispatch those.
+    """
+
+    __slots__ = ("device", "keys", "func", "op", "args", "kwargs", "numbers")
 
     def __init__(
         self,
@@ -88,6 +94,7 @@ class _Hearing:
     ) -> None:
         self.device, self.keys, self.func, self.op = device, keys, func, op
         self.args, self.kwargs = args, kwargs
+        self.numbers = _numbers(op, args)
 
     def run(self) -> Any:
         """Pass composites on to what they are made of; look closer at the rest."""
@@ -99,7 +106,7 @@ class _Hearing:
                 return self._answered_by_subclass()
         if not self._is_part_of_itself():
             self.device.operators[self.op.name] += 1
-        on_device = [PLACEMENT.is_on(tensor) for tensor in inputs]
+        on_device = list(map(PLACEMENT.is_on, inputs))
         if True in on_device or self._makes_device_tensor(inputs):
             return self._on_device(inputs, mixed=False in on_device)
         return self._quietly()
@@ -127,22 +134,20 @@ class _Hearing:
     def _quietly(self) -> Any:
         """Run the operator; what its CPU kernel calls is no business of CUDA's."""
         self.device.kernels.add(self.op.name)
-        with Keys(included().remove(KEY), excluded()):  # unheard(), without its cost on every call
-            if self._has_numbers_as_tensors():
-                return with_numbers(self.func)(*self.args, **self.kwargs)
+        switch(KEY, False)  # unheard(), without its cost on every call
+        try:
+            if self.numbers:
+                return with_numbers(self.func, self.numbers)(*self.args, **self.kwargs)
             return self._redispatched()
+        finally:
+            switch(KEY, True)
 
     def _redispatched(self) -> Any:
         """Run the kernel; should it call Python, then with the function modes that are on."""
         if not torch._C._len_torch_function_stack():
-            return self.func.redispatch(self.keys.remove(KEY), *self.args, **self.kwargs)
+            return self.func.redispatch(self.keys, *self.args, **self.kwargs)
         with torch._C._EnableTorchFunction():
-            return self.func.redispatch(self.keys.remove(KEY), *self.args, **self.kwargs)
-
-    def _has_numbers_as_tensors(self) -> bool:
-        """Whether a number stands where the schema has a tensor: a redispatch from Python takes none."""
-        args = self.args
-        return any(isinstance(args[i], (int, float, complex)) for i in self.op.tensors if i < len(args))
+            return self.func.redispatch(self.keys, *self.args, **self.kwargs)
 
     def _entered(self) -> Any:
         """Run an operator that is made of others on every device: those are heard."""
@@ -182,64 +187,70 @@ class _Hearing:
 
     def _run(self, entry: table.Entry | None) -> Any:
         if entry is not None and entry.stand_in is not None and self.device.simulated:
-            with Keys(included().remove(KEY), excluded()):
+            with unheard():
                 return entry.stand_in(table.Call(self.op, self.args, self.kwargs), self.func)
         return self._entered() if self._is_made_of_others(entry) else self._quietly()
 
     def _is_made_of_others(self, entry: table.Entry | None) -> bool:
         """Whether the operator's parts are to be charged in its place."""
         made_of_others = self.op.explicit if entry is None else entry.enters
-        return made_of_others and not self._has_numbers_as_tensors()
+        return made_of_others and not self.numbers
 
     def _charges_before(self, entry: table.Entry | None) -> tuple[Charge, ...]:
         """The charges that the arguments alone decide, taken before the operator changes them."""
         if entry is None:
             return (Charge("unknown"),) if self._is_unknown() else ()
-        return () if entry.after else entry.charges(self._call())
+        return () if entry.after or entry.rule is table.free else entry.charges(self._call())
 
     def _call(self, result: Any = None) -> table.Call:
         """The call as a rule sees it: with a tensor wherever the schema has one."""
         args = self.args
-        if self._has_numbers_as_tensors():
-            wanted = self.op.tensors
-            args = tuple(
-                torch.tensor(v) if i in wanted and isinstance(v, (int, float, complex)) else v
-                for i, v in enumerate(args)
-            )
+        if self.numbers:
+            args = tuple(torch.tensor(v) if i in self.numbers else v for i, v in enumerate(args))
         return table.Call(self.op, args, self.kwargs, result)
 
     def _is_unknown(self) -> bool:
         return self.op.custom or (self.op.value_decides and not self.op.explicit)
 
     def _report(self, entry: table.Entry | None, charges: tuple[Charge, ...]) -> None:
-        name = self.op.full_name
-        if charges and self.device.simulated and detours.only_on_cpu(self.op.name, self.device.frames):
-            charges = ()
-        self.device.charge(charges, op=name, why=entry.why if entry else _UNKNOWN if charges else "")
-        family = self.device.families.get(self.op.name)
+        device, op = self.device, self.op
+        if charges and not (device.simulated and detours.only_on_cpu(op.name, device.frames)):
+            device.charge(charges, op=op.full_name, why=entry.why if entry is not None else _UNKNOWN)
+        family = device.families.get(op.name)
         if family is not None and not self._is_part_of_itself():
-            self.device.launched(name, family)
+            device.launched(op.full_name, family)
 
     def _place(self, result: Any, host: tuple[int, ...]) -> None:
         """Put what the operator made on the device; what it changed was there already, or is the host's."""
-        if type(result) is Tensor and not self.op.written:
-            if result.device.type == "cpu":
+        if type(result) is Tensor:
+            if result.is_cpu and not self._is_written(result):
                 PLACEMENT.put(result)
             return
         if host:
             result = [made for i, made in enumerate(result) if i not in host]
-        written = {id(self.args[i]) for i in self.op.written if i < len(self.args)}
         if self.op.name.startswith("_foreach_") and isinstance(result, (list, tuple)):
             given = next(value for value in self.args if isinstance(value, (list, tuple)))
             result = [made for made, of in zip(result, given, strict=False) if PLACEMENT.is_on(of)]
         for tensor in tensors((result,), {}):
-            if id(tensor) not in written and tensor.device.type == "cpu":
+            if tensor.is_cpu and not self._is_written(tensor):
                 PLACEMENT.put(tensor)
+
+    def _is_written(self, tensor: Tensor) -> bool:
+        """Whether the call was given ``tensor`` to change it."""
+        return any(i < len(self.args) and self.args[i] is tensor for i in self.op.written)
 
 
 def _names_cuda(device: torch.device | None) -> bool:
     """Whether a real GPU is named: on a simulated device the face has put the CPU in its place."""
     return device is not None and device.type == "cuda"
+
+
+def _numbers(op: Operator, args: tuple[Any, ...]) -> tuple[int, ...]:
+    """Positions of numbers where the schema has a tensor."""
+    for i in op.tensors:
+        if i < len(args) and isinstance(args[i], _NUMBERS):
+            return tuple(i for i in op.tensors if i < len(args) and isinstance(args[i], _NUMBERS))
+    return ()
 
 
 @cache

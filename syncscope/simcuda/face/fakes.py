@@ -30,7 +30,9 @@ _NOTE = (
 
 def is_traced(types: Iterable[type]) -> bool:
     """Whether a tracer's mode is on, or one of its tensors is given."""
-    return any(mode() is not None for mode in _MODES) or any(map(_is_fake, types))
+    if torch._C._len_torch_dispatch_stack() and any(mode() is not None for mode in _MODES):
+        return True
+    return any(map(_is_fake, types))
 
 
 @functools.cache

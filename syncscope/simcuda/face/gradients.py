@@ -26,14 +26,14 @@ _GRADIENT = reason(
 )
 
 
-def returning(args: tuple[Any, ...], frame: Frame) -> tuple[Any, ...]:
-    """``args`` with 0-dim host tensors that want a gradient, beside device tensors, made to fetch it."""
-    if any(map(_is_host_scalar, args)) and frame.inputs_on_device:
+def returning(call: Frame) -> tuple[Any, ...]:
+    """Its arguments; 0-dim host tensors that want a gradient, beside device tensors, are made to fetch it."""
+    if any(map(_is_host_scalar, call.args)) and call.inputs_on_device:
         return tuple(
             _Fetching.apply(value) if _is_host_scalar(value) else value  # type: ignore[no-untyped-call]
-            for value in args
+            for value in call.args
         )
-    return args
+    return call.args
 
 
 def _is_host_scalar(value: object) -> bool:

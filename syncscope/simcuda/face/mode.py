@@ -7,7 +7,6 @@ from collections.abc import Callable, Iterable, Mapping
 from types import FrameType
 from typing import Any
 
-import torch
 import torch.utils._device
 from torch.overrides import TorchFunctionMode, handle_torch_function
 from torch.utils._device import _device_constructors
@@ -16,7 +15,6 @@ from syncscope.simcuda import watch
 from syncscope.simcuda.face import fakes
 from syncscope.simcuda.face.spellings import spellings
 from syncscope.simcuda.face.spoken import Spoken
-from syncscope.simcuda.frames import Frame
 from syncscope.simcuda.watch import Watch
 
 _torch_device = torch.utils._device
@@ -44,22 +42,17 @@ class Face(TorchFunctionMode):
             return func(*args, **words)  # a device that stands inside of this one answers
         if fakes.is_traced(types):
             return fakes.answered(self.device, func, args, words)
-        if _default_device() is not None and func in _device_constructors() and words.get("device") is None:
-            words["device"] = _default_device()
-        frame = Frame(func, args, words, caller=_caller(sys._getframe(1)))
+        default = _torch_device.CURRENT_DEVICE  # its own mode lies below this one, and comes too late
+        if default is not None and func in _device_constructors() and words.get("device") is None:
+            words["device"] = default
+        spoken = Spoken(func, args, words, _caller(sys._getframe(1)), device=self.device)
         frames = self.device.frames
-        frames.append(frame)
+        frames.append(spoken)
         try:
-            spoken = Spoken(self.device, func, args, words, frame)
             answer = self._spellings.get(func)
             return spoken.plainly() if answer is None else answer(spoken)
         finally:
             frames.pop()
-
-
-def _default_device() -> torch.device | None:
-    """What ``torch.set_default_device`` set: its own mode lies below this one, and comes too late."""
-    return _torch_device.CURRENT_DEVICE
 
 
 def _caller(frame: FrameType) -> FrameType | None:

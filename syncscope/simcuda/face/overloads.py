@@ -33,7 +33,7 @@ def to_overload(spoken: Spoken) -> Any:
     words |= spoken.kwargs
     tensor, other, device = words["self"], words.get("other"), words.get("device")
     if isinstance(other, Tensor):
-        return to(Spoken(spoken.device, Tensor.to, (tensor, other), {}, spoken.frame))
+        return to(Spoken(Tensor.to, (tensor, other), {}, spoken.caller, device=spoken.device))
     cuda = None if device is None else means_cuda(device)
     if device is not None and cuda is None:
         return spoken.run(*spoken.args, **spoken.kwargs)

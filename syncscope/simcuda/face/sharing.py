@@ -69,7 +69,7 @@ def _device_type(capsule: Any) -> ctypes.c_int32:
 
 def _left(spoken: Spoken) -> None:
     """Say that the memory is out of sight, unless torch itself has asked."""
-    if PLACEMENT.is_on(spoken.args[0]) and _is_users(spoken.frame):
+    if PLACEMENT.is_on(spoken.args[0]) and _is_users(spoken):
         spoken.device.charge([Charge("unknown")], why=_LEFT.why)
 
 

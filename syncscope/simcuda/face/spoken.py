@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass, field
 from typing import Any
 
 import torch
@@ -17,19 +18,12 @@ from syncscope.simcuda.watch import Watch
 _PLACING = frozenset({"device", "pin_memory", "generator"})
 
 
-class Spoken:
-    """One call of a torch function from Python, while it is being answered."""
+@dataclass(slots=True)
+class Spoken(Frame):
+    """One call of a torch function from Python, while ``device`` answers it."""
 
-    def __init__(
-        self,
-        device: Watch,
-        func: Callable[..., Any],
-        args: tuple[Any, ...],
-        kwargs: dict[str, Any],
-        frame: Frame,
-    ) -> None:
-        """Take the call as it was made."""
-        self.device, self.func, self.args, self.kwargs, self.frame = device, func, args, kwargs, frame
+    func: Callable[..., Any]
+    device: Watch = field(kw_only=True)
 
     def run(self, *args: Any, **kwargs: Any) -> Any:
         """Call the function itself; if it is torch's Python, with the device in sight."""
@@ -52,32 +46,32 @@ class Spoken:
     def plainly(self) -> Any:
         """Answer a call that means what it says, but for where its result is to live."""
         args, kwargs = self.args, self.kwargs
-        if torch.is_grad_enabled():
-            args = gradients.returning(args, self.frame)
+        if len(args) + len(kwargs) > 1 and torch.is_grad_enabled():
+            args = gradients.returning(self)
         if kwargs and not _PLACING.isdisjoint(kwargs):
             return self._made(args)
         return self.run(*args, **kwargs)
 
     def _made(self, args: tuple[Any, ...]) -> Any:
         """Answer a call that says where its result is to live, or where its random numbers come from."""
-        pinned = self.kwargs.get("pin_memory") and not self.frame.places_on_device
+        pinned = self.kwargs.get("pin_memory") and not self.places_on_device
         kwargs = self.placed()
         if kwargs.get("generator") is not None and bodies.python_of(self.func) is None:
-            generators.check(kwargs["generator"], self.frame.places_on_device)
+            generators.check(kwargs["generator"], self.places_on_device)
         result = self.run(*args, **kwargs)
         if pinned:
             PLACEMENT.pin(result)
-        if self.frame.target is False and self.frame.inputs_on_device and _is_modelled(self.func):
+        if self.target is False and self.inputs_on_device and _is_modelled(self.func):
             PLACEMENT.take_back(result)
         return result
 
     def placed(self) -> dict[str, Any]:
-        """The keyword arguments for a CPU call; where the result is to live is noted in the frame."""
+        """The keyword arguments for a CPU call; where the result is to live is noted here."""
         kwargs = {name: value for name, value in self.kwargs.items() if name != "pin_memory"}
         if kwargs.get("device") is not None:
             target = means_cuda(kwargs["device"])
             if target is not None:
-                self.frame.target = target
+                self.target = target
                 kwargs["device"] = "cpu"
         return kwargs
 

@@ -335,6 +335,6 @@ def only_on_cpu(spoken: Spoken) -> Any:
     Raises:
         TypeError: a tensor is on the device; as PyTorch words it (python_variable_methods.cpp).
     """
-    if spoken.frame.inputs_on_device:
+    if spoken.inputs_on_device:
         raise TypeError(f"{spoken.func.__name__} is only implemented on CPU tensors")
     return spoken.run(*spoken.args, **spoken.kwargs)
