@@ -13,6 +13,8 @@ from torch.overrides import resolve_name
 
 from syncscope.simcuda.placement import PLACEMENT
 
+_BRACKETS = (Tensor.__getitem__, Tensor.__setitem__)
+
 
 @dataclass(slots=True)
 class Frame:
@@ -35,6 +37,11 @@ class Frame:
         """How the user spells the function; empty where there is none."""
         return "" if self.func is None else _spelled(self.func)
 
+    @property
+    def by_brackets(self) -> bool:
+        """Whether this is ``x[i]`` or ``x[i] = v``: the binding makes tensors of lists, where ``x`` lives."""
+        return self.func in _BRACKETS
+
     def was_given(self, tensor: Tensor) -> bool:
         """Whether the caller gave this very ``tensor``: the Python binding makes some itself."""
         return any(tensor is given for given in tensors(self.args, self.kwargs))
@@ -49,7 +56,9 @@ class Frame:
     @property
     def places_on_device(self) -> bool:
         """Whether a tensor that is made in this call from nothing belongs on the device."""
-        return self.inputs_on_device if self.target is None else self.target
+        if self.target is not None:
+            return self.target
+        return PLACEMENT.is_on(self.args[0]) if self.by_brackets else self.inputs_on_device
 
 
 def called(frames: Sequence[Frame]) -> Frame | None:
@@ -61,7 +70,7 @@ def called(frames: Sequence[Frame]) -> Frame | None:
 
 
 def tensors(args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> list[Tensor]:
-    """The tensors among some arguments, those in lists, tuples and dicts too."""
+    """The tensors among some arguments, those in lists, tuples, dicts and slices too."""
     found: list[Tensor] = []
     _collect(args, found)
     if kwargs:
@@ -77,6 +86,8 @@ def _collect(values: Iterable[object], found: list[Tensor]) -> None:
             _collect(value, found)
         elif isinstance(value, dict):
             _collect(value.values(), found)
+        elif isinstance(value, slice):
+            _collect((value.start, value.stop, value.step), found)
 
 
 @functools.cache

@@ -236,7 +236,7 @@ FUNCTIONS = [
     ("torch.cuda.synchronize", "torch.cuda.synchronize()", "1 wait"),
     ("torch.accelerator.synchronize", "torch.accelerator.synchronize()", "1 wait"),
     ("torch.cuda.Stream.synchronize", "torch.cuda.Stream().synchronize()", "1 wait"),
-    ("torch.cuda.Event.synchronize", "torch.cuda.Event().synchronize()", "1 wait"),
+    ("torch.cuda.Event.synchronize", "torch.cuda.current_stream().record_event().synchronize()", "1 wait"),
     ("UntypedStorage.__getitem__", "x.untyped_storage()[0]", "1 DtoH, 1 wait"),
     ("torch.save", "import io; torch.save(x, io.BytesIO())", "1 DtoH, 1 wait"),
     ("Tensor.data_ptr", "x.data_ptr()", "1 unknown"),

@@ -83,7 +83,8 @@ def copies(call: Call) -> Charge | None:
     if _leaves_its_side(call):
         return _across(source, not call["non_blocking"])
     converts = "dtype" in call.kwargs and call["dtype"] not in (None, source.dtype)
-    if converts or source.layout is not torch.strided:
+    lazy = source.is_conj() or source.is_neg()
+    if converts or lazy or source.layout is not torch.strided:
         return None
     if source.is_nested:
         return Charge("copy", dtod=1, dtype=dtype_name(source))

@@ -7,7 +7,7 @@ from torch import Tensor
 from syncscope.simcuda.charges import Charge
 from syncscope.simcuda.costs.copies import copied
 from syncscope.simcuda.costs.layouts import charged
-from syncscope.simcuda.costs.table import Call, cost, is_on, upload
+from syncscope.simcuda.costs.table import Call, cost, device_copy, is_on, upload
 
 
 @cost(
@@ -84,12 +84,12 @@ def bernoulli(call: Call) -> Charge | None:
     "_pack_padded_sequence",
     why="lengths are the host's, and so are the batch sizes that come out",
     source="aten/src/ATen/native/PackedSequence.cpp, _pack_padded_sequence",
-    figures="nothing: lengths on the device are an error",
+    figures="1 DtoD where all lengths are equal; nothing otherwise: lengths on the device are an error",
     mixes=True,
     host_results=(1,),
 )
-def pack_padded_sequence(call: Call) -> None:
-    """Nothing.
+def pack_padded_sequence(call: Call) -> Charge | None:
+    """One memcpy of a single step.
 
     Raises:
         RuntimeError: the lengths are on the device; as PyTorch words it.
@@ -98,3 +98,6 @@ def pack_padded_sequence(call: Call) -> None:
         raise RuntimeError(
             "'lengths' argument should be a 1D CPU int64 tensor, but got 1D cuda:0 Long tensor"
         )
+    lengths = call["lengths"]
+    steps = call["input"].transpose(0, 1) if call["batch_first"] else call["input"]
+    return device_copy(steps[: int(lengths[0])]) if len(set(lengths.tolist())) == 1 else None

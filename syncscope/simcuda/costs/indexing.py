@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any
 
 import torch
 from torch import Tensor
 
 from syncscope.simcuda import watch
 from syncscope.simcuda.charges import Charge
+from syncscope.simcuda.costs.layouts import overlap
 from syncscope.simcuda.costs.table import Call, cost, fetch, is_on, size_read, upload
 from syncscope.simcuda.frames import called
 from syncscope.simcuda.hearing import unheard
 from syncscope.simcuda.placement import PLACEMENT
 
 _MASKS = (torch.bool, torch.uint8)
+_TAKEN = (*_MASKS, torch.int32, torch.int64)
 _TWO_DEVICES = (
     "Expected all tensors to be on the same device, but found at least two devices, cuda:0 and cpu! "
     "(values of an indexed assignment)"
@@ -43,11 +46,12 @@ _BY_BRACKETS = ("Tensor.__getitem__", "Tensor.__setitem__")
     "each list of bools; nothing for indices on the device",
     instead="an index tensor on the device; torch.where with three arguments in place of a mask",
     mixes=True,
+    fails_late=True,
 )
 def index(call: Call) -> list[Charge]:
     """What each index costs."""
     _refuse_foreign_indices(call)
-    return [charge for one in _indices(call) for charge in _expanded(one)]
+    return [charge for one in _fitting(call) for charge in _expanded(one)]
 
 
 @cost(
@@ -63,6 +67,31 @@ def index_put(call: Call) -> None:
     """Nothing of its own."""
 
 
+def _written(call: Call, put: Callable[..., Any]) -> Any:
+    """Write as CUDA does; the CPU fills by a mask in more cases, and takes then what CUDA refuses.
+
+    Raises:
+        RuntimeError: values of the host are more than a number; as PyTorch words it.
+    """
+    indices = call["indices"]
+    if is_on(call["self"]):
+        if _is_refused(call["values"]):
+            raise RuntimeError(_TWO_DEVICES)
+        if not _is_masked_fill(call) and len(list(_fitting(call))) == len(list(_indices(call))):
+            indices = [number for one in indices for number in _numbers(one)]
+    return put(call["self"], indices, call["values"], call["accumulate"], call["unsafe"])
+
+
+def _numbers(one: Tensor | None) -> Sequence[Tensor | None]:
+    """An index as index tensors: a mask as one for each of its dimensions."""
+    return one.nonzero().unbind(1) if one is not None and one.dtype in _MASKS else [one]
+
+
+def _is_refused(values: Tensor) -> bool:
+    """Whether these are values of the host that a tensor on the device doesn't take: more than a number."""
+    return not is_on(values) and values.dim() > 0 and _is_the_users(values)
+
+
 @cost(
     "_index_put_impl_",
     why="the indices cost what they cost in reading; a Python or CPU scalar is uploaded as a tensor",
@@ -74,21 +103,26 @@ def index_put(call: Call) -> None:
     "the host; nothing for indices and values on the device",
     instead="index_fill_(dim, index, value) and masked_fill_(mask, value) take the number as it is",
     mixes=True,
+    fails_late=True,
+    stand_in=_written,
 )
 def index_put_impl(call: Call) -> list[Charge]:
     """What each index costs, and the value if it comes from the host."""
-    indices = list(_indices(call))
+    refused = _is_refused_at_once(call)
     if not is_on(call["self"]):
-        return _to_host(call, indices)
-    _refuse_host_values(call["values"])
-    if _is_masked_fill(call, indices):
-        return [c for one in indices if not is_on(one) for c in _built(one)]
-    charges = [charge for one in indices for charge in _expanded(one, sorts=bool(call["accumulate"]))]
+        return [] if refused else _to_host(call, list(_indices(call)))
+    if refused or _is_masked_fill(call):
+        lists = (one for one in _indices(call) if not (is_on(one) or _is_the_users(one)))
+        return [charge for one in lists for charge in _built(one)]
+    sorts = bool(call["accumulate"])
+    charges = [charge for one in _fitting(call) for charge in _expanded(one, sorts)]
     value = _value(call["values"]) if call.on_host("values") else None
     return [*charges, value] if value else charges
 
 
 def _value(values: Tensor) -> Charge | None:
+    if _is_refused(values):
+        return None
     return upload(values, why=_HOST_NUMBER if _is_given(values) else _NUMBER)
 
 
@@ -100,14 +134,10 @@ def _to_host(call: Call, indices: list[Tensor]) -> list[Charge]:
     return [*masks, *(charge for charge in fetched if charge)]
 
 
-def _refuse_host_values(values: Tensor) -> None:
-    """A tensor on the device takes values of the host as a single number only.
-
-    Raises:
-        RuntimeError: as PyTorch words it (TensorAdvancedIndexing.cpp, _index_put_impl_).
-    """
-    if not is_on(values) and values.numel() > 1 and _is_the_users(values):
-        raise RuntimeError(_TWO_DEVICES)
+def _is_refused_at_once(call: Call) -> bool:
+    """Whether the values alone make the call an error, before an index is looked at."""
+    values = call["values"]
+    return overlap(call["self"], values) or bool(call["accumulate"] and _is_refused(values))
 
 
 def _refuse_device_values(values: Tensor) -> None:
@@ -122,6 +152,20 @@ def _refuse_device_values(values: Tensor) -> None:
 
 def _indices(call: Call) -> Iterator[Tensor]:
     yield from (one for one in call["indices"] if one is not None)
+
+
+def _fitting(call: Call) -> Iterator[Tensor]:
+    """The indices that are looked at before the call is refused: up to a mask of another shape."""
+    if any(one.dtype not in _TAKEN or one.layout is not torch.strided for one in _indices(call)):
+        return
+    dim = 0
+    for one in call["indices"]:
+        masks = one is not None and one.dtype in _MASKS
+        if masks and one.shape != call["self"].shape[dim : dim + one.dim()]:
+            return
+        dim += one.dim() if masks else 1
+        if one is not None:
+            yield one
 
 
 def _expanded(one: Tensor, sorts: bool = False) -> Iterator[Charge]:
@@ -184,9 +228,9 @@ def _is_the_users(one: Tensor) -> bool:
     return frame.was_given(one)
 
 
-def _is_masked_fill(call: Call, indices: list[Tensor]) -> bool:
+def _is_masked_fill(call: Call) -> bool:
     """Whether the write is done as masked_fill_: one mask on the device, one number of the host."""
-    value = call["values"]
+    value, indices = call["values"], list(_indices(call))
     if call["accumulate"] or value.numel() != 1 or is_on(value) or len(indices) != 1:
         return False
     return indices[0].dtype in _MASKS and (is_on(indices[0]) or not _is_the_users(indices[0]))

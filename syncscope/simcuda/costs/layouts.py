@@ -35,6 +35,19 @@ def is_dense(tensor: Tensor) -> bool:
     return True
 
 
+def overlap(written: Tensor, source: Tensor) -> bool:
+    """Whether two dense blocks share memory (MemoryOverlap.cpp, get_overlap_status)."""
+    if written is source:
+        return True
+    return (
+        bool(written.numel() and source.numel())
+        and is_dense(written)
+        and is_dense(source)
+        and written.data_ptr() < source.data_ptr() + source.nbytes
+        and source.data_ptr() < written.data_ptr() + written.nbytes
+    )
+
+
 def by_columns(tensor: Tensor) -> bool:
     """Whether a matrix, or a batch of them, is stored column by column, as LAPACK wants it."""
     return tensor.dim() < 2 or bool(tensor.transpose(-2, -1).is_contiguous())

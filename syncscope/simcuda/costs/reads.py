@@ -2,16 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
+from typing import Any
+
+import torch
+from torch import Tensor
 
 from syncscope.simcuda import watch
 from syncscope.simcuda.charges import Charge
-from syncscope.simcuda.costs.table import Call, cost, read
+from syncscope.simcuda.costs.layouts import charged
+from syncscope.simcuda.costs.table import Call, cost, is_on, read, upload
 from syncscope.simcuda.frames import called
+from syncscope.simcuda.hearing import unheard
 
 _NUMBER = "a Python number is made of the tensor, so the host obtains its element"
 _CONDITION = "Python asks whether the tensor is true, so the host obtains its element"
 _INDEX = "a 0-dim tensor as an index or as a bound of a slice is read as a number"
+_ARRAY = "the index is a 0-dim array: it becomes a tensor, which is uploaded and read back"
 _TEXT = "the tensor becomes text, so the host obtains what is shown, piece by piece"
 _WHY = {
     "Tensor.item": "the host obtains one element with item()",
@@ -23,6 +30,11 @@ _WHY = {
     **dict.fromkeys(("Tensor.__repr__", "Tensor.__str__", "Tensor.__format__"), _TEXT),
     "Tensor.__contains__": "Python asks whether an element is there, so the host obtains the answer",
 }
+_COUNTED = (torch.uint8, torch.int8, torch.int16, torch.int32, torch.int64)
+_WITHOUT_HISTOGRAM = {
+    torch.float16: (RuntimeError, "HalfTensor is not supported"),
+    torch.bfloat16: (NotImplementedError, "\"histc\" not implemented for 'BFloat16'"),
+}
 _CHECKED = "the host learns whether the factorisation failed"
 
 
@@ -30,13 +42,14 @@ _CHECKED = "the host learns whether the factorisation failed"
     "_local_scalar_dense",
     why="the host obtains one element, because a Python number is wanted: item(), int(), if, an argument",
     source="aten/src/ATen/native/cuda/CUDAScalar.cu, _local_scalar_dense_cuda",
-    figures="1 DtoH, 1 wait",
+    figures="1 DtoH, 1 wait; 1 HtoD, 1 wait more for a 0-dim array as an index",
     instead="keep the value on the device (torch.where, clamp), or read many at once with tolist()",
     mixes=True,
 )
-def local_scalar_dense(call: Call) -> Charge:
-    """One element."""
-    return read(call["self"], why=_why())
+def local_scalar_dense(call: Call) -> list[Charge]:
+    """One element; of an array that is an index, after it was uploaded."""
+    value = call["self"]
+    return charged(None if is_on(value) else upload(value, why=_ARRAY), read(value, why=_why()))
 
 
 def _why() -> str:
@@ -65,12 +78,37 @@ def fill_with_tensor(call: Call) -> Charge | None:
     "bincount",
     why="the host learns the smallest and the largest value, to check and to size the result",
     source="aten/src/ATen/native/cuda/SummaryOps.cu, _bincount_cuda",
-    figures="2 DtoH, 2 waits; nothing where empty",
+    figures="2 DtoH, 2 waits; 1 DtoH, 1 wait for uint8, which is never negative; nothing where empty",
     instead="torch.zeros(n).index_add_ or scatter_add_ with a size that is known",
+    fails_late=True,
 )
 def bincount(call: Call) -> Iterable[Charge]:
-    """Two elements."""
-    return [read(call["self"])] * 2 if call["self"].numel() else []
+    """Two elements, or the one that is refused."""
+    values = call["self"]
+    if not values.numel() or values.dim() != 1 or values.dtype not in _COUNTED:
+        return []
+    return [read(values)] * (1 if values.dtype is torch.uint8 or _any_negative(values) else 2)
+
+
+def _any_negative(values: Tensor) -> bool:
+    with unheard():
+        return bool((values < 0).any())
+
+
+def _counted_in_bins(call: Call, histc: Callable[..., Any]) -> Tensor:
+    """Count integers too, as CUDA can.
+
+    Raises:
+        RuntimeError: the values are of a narrow dtype; as PyTorch words it.
+        NotImplementedError: the same.
+    """
+    values, rest = call["self"], (call["bins"], call["min"], call["max"])
+    if values.dtype in _WITHOUT_HISTOGRAM:
+        error, said = _WITHOUT_HISTOGRAM[values.dtype]
+        raise error(said)
+    if values.is_floating_point() or call.kwargs:
+        return histc(*call.args, **call.kwargs)  # type: ignore[no-any-return]
+    return histc(values.double(), *rest).to(values.dtype)  # type: ignore[no-any-return]
 
 
 @cost(
@@ -79,10 +117,14 @@ def bincount(call: Call) -> Iterable[Charge]:
     source="aten/src/ATen/native/cuda/SummaryOps.cu, _histc_cuda",
     figures="2 DtoH, 2 waits where no range is given; nothing with min and max",
     instead="give min and max",
+    fails_late=True,
+    stand_in=_counted_in_bins,
 )
 def histc(call: Call) -> Iterable[Charge]:
     """Two elements, unless the range is given."""
-    return [read(call["self"])] * 2 if call["min"] == call["max"] and call["self"].numel() else []
+    values = call["self"]
+    known = call["min"] != call["max"] or not values.numel() or values.dtype in _WITHOUT_HISTOGRAM
+    return [] if known else [read(values)] * 2
 
 
 @cost(
@@ -91,6 +133,7 @@ def histc(call: Call) -> Iterable[Charge]:
     source="aten/src/ATen/native/Repeat.h, repeat_interleave_common",
     figures="2 DtoH, 2 waits; nothing with output_size, or where empty",
     instead="give output_size",
+    fails_late=True,
 )
 def repeat_interleave(call: Call) -> Iterable[Charge]:
     """Two elements, unless output_size is given."""

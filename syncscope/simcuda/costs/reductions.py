@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from syncscope.simcuda.charges import Charge
-from syncscope.simcuda.costs.layouts import charged
-from syncscope.simcuda.costs.table import Call, cost, device_copy, read
+from syncscope.simcuda.costs.layouts import charged, is_dense
+from syncscope.simcuda.costs.table import Call, cost, device_copy, dtype_name, read
 
 
 @cost(
@@ -27,7 +27,6 @@ def any_of_one(call: Call) -> Charge | None:
     "logcumsumexp",
     "max.dim",
     "min.dim",
-    "mode",
     "kthvalue",
     why="of a 0-dim tensor the result is that element, copied",
     source="aten/src/ATen/native/ReduceOps.cpp, impl_func_cum_ops; TensorCompare.cpp, max_out; "
@@ -38,6 +37,28 @@ def along_a_dimension(call: Call) -> Charge | None:
     """One memcpy of a 0-dim tensor."""
     converts = "dtype" in call.operator.arguments and call["dtype"] not in (None, call["self"].dtype)
     return device_copy(call["self"]) if call["self"].dim() == 0 and not converts else None
+
+
+_FUSED_MODE = 2048
+"""Longest slice whose mode one kernel finds (cuda/TensorModeKernel.cpp, mode_kernel_impl)."""
+
+
+@cost(
+    "mode",
+    why="of one element the mode is that element, copied; in a long slice Thrust finds it, step by step",
+    source="aten/src/ATen/native/cuda/TensorModeKernel.cpp, mode_kernel_impl; TensorModeKernel.cu, ModeImpl",
+    figures="1 DtoD for slices of one element; 6 DtoH, 2 HtoD, 14 waits or more for each slice of more than "
+    "2048 elements, and 1 DtoD; nothing otherwise",
+    instead="shorter slices; or bincount with a minlength, and argmax",
+)
+def mode(call: Call) -> list[Charge]:
+    """One memcpy of single elements; in a long slice, the answers of Thrust."""
+    values = call["self"]
+    length = values.shape[call["dim"]] if values.dim() else 1
+    if length > _FUSED_MODE:
+        found = Charge("size_read", dtoh=6, htod=2, waits=14, shape=(length,), dtype=dtype_name(values))
+        return [*charged(device_copy(values)), *[found] * (values.numel() // length)]
+    return charged(device_copy(values) if length == 1 and is_dense(values) else None)
 
 
 @cost(

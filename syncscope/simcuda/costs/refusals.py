@@ -11,6 +11,8 @@ from syncscope.simcuda.costs.table import Call, cost
     "_histogramdd_from_bin_cts",
     "_histogramdd_from_bin_tensors",
     "_spdiags",
+    "narrow_copy.out",
+    "_copy_from",
     why="there is no such operator on CUDA",
     source="aten/src/ATen/native/native_functions.yaml, dispatch: CPU",
     figures="nothing: on CUDA it is a NotImplementedError",

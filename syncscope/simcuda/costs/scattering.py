@@ -2,8 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from typing import Any
+
+import torch
+from torch import Tensor
+
 from syncscope.simcuda.charges import Charge
-from syncscope.simcuda.costs.layouts import VERSION, clone
+from syncscope.simcuda.costs.layouts import VERSION
 from syncscope.simcuda.costs.table import Call, cost, device_copy, read
 
 
@@ -18,25 +24,73 @@ from syncscope.simcuda.costs.table import Call, cost, device_copy, read
     "scatter_add.default",
     why="the form that returns a new tensor copies the old one first",
     source="aten/src/ATen/native/TensorAdvancedIndexing.cpp, index_copy_out, scatter_impl; cuda/Copy.cu",
-    figures="1 DtoD where the tensor is dense; nothing otherwise",
+    figures="1 DtoD where the tensor is contiguous; nothing otherwise",
     instead="the in-place form on a tensor that isn't needed any more",
 )
 def written_copy(call: Call) -> Charge | None:
     """One copy of the tensor that is written into."""
-    return clone(call["self"])
+    return _into_contiguous(call["self"])
+
+
+def _into_contiguous(tensor: Tensor, times: int = 1) -> Charge | None:
+    """The result is contiguous: a memcpy where the tensor is, too."""
+    return device_copy(tensor, times) if tensor.is_contiguous() else None
+
+
+@cost(
+    "slice_scatter.default",
+    "select_scatter.default",
+    "diagonal_scatter.default",
+    "as_strided_scatter.default",
+    "copy.default",
+    "masked_scatter.default",
+    why="made of a copy that keeps the layout, and of a write into it",
+    source="aten/src/ATen/native/TensorShape.cpp, slice_scatter; Copy.cpp, copy; "
+    "TensorAdvancedIndexing.cpp, masked_scatter",
+    figures="nothing of its own",
+    instead="a write into a part of a tensor that isn't needed any more",
+    mixes=True,
+    enters=True,
+)
+def copied_and_written(call: Call) -> None:
+    """Nothing of its own."""
+
+
+@cost(
+    "narrow_copy.default",
+    why="the part is copied: a memcpy where it is contiguous",
+    source="aten/src/ATen/native/TensorShape.cpp, narrow_copy_symint",
+    figures="1 DtoD for a contiguous part; nothing otherwise",
+    instead="narrow, which is a view",
+)
+def narrow_copy(call: Call) -> Charge | None:
+    """One memcpy of a contiguous part."""
+    return _into_contiguous(call["self"].narrow(call["dim"], call["start"], call["length"]))
 
 
 @cost(
     "scatter_reduce.two",
     why="the form that returns a new tensor copies the old one, and once more inside",
     source="aten/src/ATen/native/TensorAdvancedIndexing.cpp, scatter_impl, scatter_reduce_two",
-    figures="2 DtoD where the tensor is dense; nothing otherwise",
+    figures="2 DtoD where the tensor is contiguous; nothing otherwise",
     instead="scatter_reduce_ on a tensor that isn't needed any more",
 )
-def scatter_reduce(call: Call) -> list[Charge]:
+def scatter_reduce(call: Call) -> Charge | None:
     """Two copies of the tensor that is written into."""
-    once = clone(call["self"])
-    return [once, once] if once else []
+    return _into_contiguous(call["self"], 2)
+
+
+def _drawn(call: Call, multinomial: Callable[..., Any]) -> Any:
+    """Draw; weights that are no distribution are refused by the kernel later, never by the host."""
+    weights = call["self"]
+    if weights.is_floating_point() and _is_no_distribution(weights):
+        return multinomial(torch.ones_like(weights), *call.args[1:], **call.kwargs)
+    return multinomial(*call.args, **call.kwargs)
+
+
+def _is_no_distribution(weights: Tensor) -> bool:
+    sums = weights.sum(-1)
+    return bool((weights < 0).any() or not sums.isfinite().all() or (sums <= 0).any())
 
 
 @cost(
@@ -44,6 +98,7 @@ def scatter_reduce(call: Call) -> list[Charge]:
     why="sampling with replacement copies the distribution",
     source="aten/src/ATen/native/cuda/MultinomialKernel.cu, multinomial_with_replacement_kernel_impl",
     figures="2 DtoD for several samples with replacement; nothing otherwise",
+    stand_in=_drawn,
 )
 def multinomial(call: Call) -> Charge | None:
     """Two memcpys for several samples with replacement; one sample is drawn by an argmax."""
@@ -64,3 +119,21 @@ def normal(call: Call) -> list[Charge]:
     """Two reads up to 2.11, none since."""
     checked = VERSION <= (2, 11) and call["std"].numel()
     return [read(call["std"])] * 2 if checked else []
+
+
+@cost(
+    "randint_like.Tensor",
+    why="made of random_",
+    source="aten/src/ATen/native/TensorFactories.cpp, randint_like",
+    figures="nothing: a limit on the device is an error",
+    mixes=True,
+    enters=True,
+)
+def randint_like(call: Call) -> None:
+    """Nothing of its own.
+
+    Raises:
+        RuntimeError: the limit is on the device; as PyTorch words it.
+    """
+    if call.on_device("high"):
+        raise RuntimeError("high must be a scalar tensor and on CPU")

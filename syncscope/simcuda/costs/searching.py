@@ -1,4 +1,4 @@
-"""Searching: membership tests."""
+"""Searching: membership tests, places in what is sorted."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from torch import Tensor
 from syncscope.simcuda.charges import Charge
 from syncscope.simcuda.costs.layouts import charged
 from syncscope.simcuda.costs.sorting import copies_of_a_sort
-from syncscope.simcuda.costs.table import Call, cost, device_copy, size_read, upload
+from syncscope.simcuda.costs.table import Call, cost, device_copy, read, size_read, upload
 
 _DISTINCT = "a large test set: how many elements are distinct decides a size, and the host has to know it"
 _SORT = "a large test set is sorted together with the elements"
@@ -20,7 +20,7 @@ _FOUND = "the answer is copied into the result"
     source="aten/src/ATen/native/TensorCompare.cpp, isin_Tensor_Tensor_out, isin_sorting",
     figures="2 DtoH, 1 HtoD, 3 or more DtoD, 3 waits for a large test set; 1 HtoD, 3 or more DtoD, 1 "
     "wait for a large one with assume_unique=True; 1 DtoD for one of fewer than 10 * n ** "
-    "0.145 elements",
+    "0.145 elements, 2 DtoD for one element in one",
     instead="a test set of fewer than 10 * n ** 0.145 elements, or a presence table of known size",
 )
 def isin(call: Call) -> list[Charge]:
@@ -29,7 +29,7 @@ def isin(call: Call) -> list[Charge]:
     if not elements.numel():
         return []
     if tests.numel() < 10.0 * elements.numel() ** 0.145:
-        return charged(_mask(elements))
+        return charged(_mask(elements, 2 if elements.numel() == tests.numel() == 1 else 1))
     sizes = [] if call["assume_unique"] else [size_read(one, why=_DISTINCT) for one in (elements, tests)]
     return [*sizes, *_sorting(elements, tests, bool(call["assume_unique"]))]
 
@@ -54,3 +54,17 @@ def _joined(elements: Tensor, tests: Tensor, unique: bool) -> Tensor:
     with unheard():
         parts = [elements.detach().reshape(-1), tests.detach().reshape(-1)]
         return torch.cat(parts if unique else [one.unique() for one in parts])
+
+
+@cost(
+    "searchsorted",
+    why="a sorter is checked: the host learns its smallest and its largest index",
+    source="aten/src/ATen/native/BucketizationUtils.h, searchsorted_pre_check",
+    figures="2 DtoH, 2 waits with a sorter; nothing without one",
+    instead="sort the boundaries once, and give no sorter",
+    fails_late=True,
+)
+def searchsorted(call: Call) -> list[Charge]:
+    """Two elements of a sorter."""
+    sorter = call["sorter"]
+    return [] if sorter is None or not sorter.numel() else [read(sorter)] * 2

@@ -5,7 +5,8 @@ from __future__ import annotations
 from torch import Tensor
 
 from syncscope.simcuda.charges import Charge
-from syncscope.simcuda.costs.table import Call, cost, device_copy
+from syncscope.simcuda.costs.layouts import charged, is_dense, same_dense_layout
+from syncscope.simcuda.costs.table import Call, cost, device_copy, upload
 
 SMALL_SORT = 4096
 """Longest slice that is sorted in place, in shared memory (cuda/Sort.cpp, should_use_small_sort)."""
@@ -13,6 +14,7 @@ SMALL_SORT = 4096
 
 @cost(
     "sort.default",
+    "sort.values",
     why="made of a stable sort",
     source="aten/src/ATen/native/Sorting.cpp, sort",
     figures="nothing of its own",
@@ -24,27 +26,36 @@ def sort(call: Call) -> None:
 
 @cost(
     "sort.stable",
+    "sort.values_stable",
     "argsort.stable",
+    "argsort.stable_out",
     why="a small sort copies keys and indices into place first, a large one the keys",
-    source="aten/src/ATen/native/cuda/Sort.cpp, sort_cuda_kernel",
+    source="aten/src/ATen/native/Sorting.cpp, sort_stable_out; cuda/Sort.cpp, sort_cuda_kernel",
     figures="3 DtoD for a vector of at most 4096 elements; 2 DtoD for more dimensions, in slices of "
-    "at most 4096; 1 DtoD for longer slices, and for a 0-dim tensor",
+    "at most 4096; 1 DtoD for longer slices, and for a 0-dim tensor; 1 DtoD for a short vector that isn't "
+    "dense; nothing for anything else that isn't",
+    after=True,
 )
 def stable_sort(call: Call) -> Charge | None:
     """One to three memcpys, by the length of a slice."""
     values = call["self"]
-    dim = call["dim"] if "dim" in call.operator.arguments else -1
-    return device_copy(values, copies_of_a_sort(values, dim))
+    keys = call.result[0] if isinstance(call.result, tuple) else None
+    return device_copy(values, copies_of_a_sort(values, call["dim"], keys))
 
 
-def copies_of_a_sort(values: Tensor, dim: int) -> int:
-    """How many memcpys a sort of ``values`` along ``dim`` issues."""
+def copies_of_a_sort(values: Tensor, dim: int, keys: Tensor | None = None) -> int:
+    """How many memcpys a sort of ``values`` along ``dim`` issues, into ``keys`` or a new tensor like it."""
+    dense = is_dense(values) if keys is None else same_dense_layout(keys, values)
     if not values.dim():
-        return 1
+        return int(dense)
     length = values.shape[dim]
     if length > SMALL_SORT:
-        return 1
-    return 3 if values.dim() <= 1 else 2
+        return int(dense)
+    single = values.numel() == length
+    return 2 * int(dense) + int(single)
+
+
+_NAN = "the median of no elements is a number of the host, which is uploaded"
 
 
 @cost(
@@ -52,11 +63,14 @@ def copies_of_a_sort(values: Tensor, dim: int) -> int:
     "nanmedian",
     why="the median of a whole tensor is found by sorting it",
     source="aten/src/ATen/native/cuda/Sorting.cpp, median_impl",
-    figures="3 DtoD for at most 4096 elements; 1 DtoD for more; nothing along a dimension",
+    figures="3 DtoD for at most 4096 elements; 1 DtoD for more; 1 HtoD, 1 wait where empty; nothing along "
+    "a dimension",
+    instead="ask for a median of some elements only",
 )
-def median(call: Call) -> Charge | None:
-    """The copies of a sort of all elements; none along a dimension."""
+def median(call: Call) -> list[Charge]:
+    """The copies of a sort of all elements; none along a dimension; of no elements, a host's nan."""
     if call.operator.overload:
-        return None
+        return []
     values = call["self"].reshape(-1)
-    return device_copy(values, copies_of_a_sort(values, 0))
+    nan = None if values.numel() else upload(values.new_empty(()), why=_NAN)
+    return charged(nan, device_copy(values, copies_of_a_sort(values, 0)))

@@ -56,6 +56,7 @@ class Entry:
     may stand side by side. ``enters``: the operator is made of others that are charged for themselves.
     ``stand_in`` obtains the values where the CPU has no kernel for what CUDA can do. ``host_results``:
     positions of results that live on the host all the same. ``sparse``: for calls with a sparse tensor.
+    ``fails_late``: CUDA finds out that a call is an error when it has done this already.
     """
 
     operators: tuple[str, ...]
@@ -71,6 +72,7 @@ class Entry:
     stand_in: StandIn | None = None
     host_results: tuple[int, ...] = ()
     sparse: bool = False
+    fails_late: bool = False
 
     def charges(self, call: Call) -> tuple[Charge, ...]:
         """What ``call`` costs; the name of the operator need not be looked at again."""
@@ -97,6 +99,7 @@ def cost(
     stand_in: StandIn | None = None,
     host_results: tuple[int, ...] = (),
     sparse: bool = False,
+    fails_late: bool = False,
 ) -> Callable[[Rule], Rule]:
     """Enter the decorated rule for ``operators``: ``topk`` means every overload, ``where.self`` one.
 
@@ -119,6 +122,7 @@ def cost(
             stand_in=stand_in,
             host_results=host_results,
             sparse=sparse,
+            fails_late=fails_late,
         )
         entries = _SPARSE_ENTRIES if sparse else _ENTRIES
         for name in operators:
@@ -208,6 +212,6 @@ def upload(value: Tensor, waits: bool = True, pinned: bool = False, why: str = "
 
 def device_copy(value: Tensor, times: int = 1, why: str = "") -> Charge | None:
     """``times`` memcpys of ``value`` on the device; nothing where it is empty."""
-    if not value.numel():
+    if not (value.numel() and times):
         return None
     return Charge("copy", dtod=times, shape=tuple(value.shape), dtype=dtype_name(value), why=why)

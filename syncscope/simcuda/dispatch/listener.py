@@ -107,7 +107,7 @@ class _Hearing:
         if not self._is_part_of_itself():
             self.device.operators[self.op.name] += 1
         on_device = list(map(PLACEMENT.is_on, inputs))
-        if True in on_device or self._makes_device_tensor(inputs):
+        if True in on_device or self._makes_device_tensor(inputs) or self._reads_what_was_built(inputs):
             return self._on_device(inputs, mixed=False in on_device)
         return self._quietly()
 
@@ -119,7 +119,16 @@ class _Hearing:
     def _makes_device_tensor(self, inputs: list[Tensor]) -> bool:
         if not (self.op.factory or not inputs):
             return False
+        if self.op.name == "_to_copy":  # it makes none of nothing: a host tensor stays where it is
+            return _names_cuda(self.kwargs.get("device"))
         return self.device.places_on_device() or _names_cuda(self.kwargs.get("device"))
+
+    def _reads_what_was_built(self, inputs: list[Tensor]) -> bool:
+        """Whether a 0-dim array as an index of a device tensor is read: the binding builds it there."""
+        frames = self.device.frames
+        if self.op.name != "_local_scalar_dense" or not frames or not frames[-1].by_brackets:
+            return False
+        return frames[-1].places_on_device and not frames[-1].was_given(inputs[0])
 
     def _answered_by_subclass(self) -> Any:
         """A tensor subclass says in Python what the call means: that is heard, and spoken to the face."""
@@ -164,12 +173,17 @@ class _Hearing:
             mixing.refuse_two_devices(self.op, self.args, self.kwargs)
         charges = self._charges_before(entry)
         growth = Growth(self.op, self.args, self.kwargs) if self._may_resize() else None
-        result = self._run(entry)
+        try:
+            result = self._run(entry)
+        except Exception:
+            if entry is not None and entry.fails_late:
+                self._report(entry, charges)
+            raise
         if entry is not None and entry.after:
             charges = entry.charges(self._call(result))
         if growth is not None:
             charges += growth.charges()
-        if self.device.simulated:
+        if self.device.simulated and not (entry is not None and entry.enters):
             self._place(result, entry.host_results if entry is not None else ())
         self._report(entry, charges)
         return result

@@ -20,11 +20,18 @@ from syncscope.simcuda.reasons import reason
 
 @spelling(F.one_hot)
 def one_hot(spoken: Spoken) -> Any:
-    """``F.one_hot(x, n)``: on CUDA the values are not checked, and read only to find ``n`` (Onehot.cpp)."""
+    """``F.one_hot(x, n)``: on CUDA the values are not checked, and read only to find ``n`` (Onehot.cpp).
+
+    Raises:
+        RuntimeError: the indices are of another dtype; as PyTorch words it.
+    """
     words = dict(zip(("tensor", "num_classes"), spoken.args, strict=False)) | spoken.kwargs
     indices, classes = words.get("tensor", words.get("self")), words.get("num_classes", -1)
     if not isinstance(indices, Tensor) or not PLACEMENT.is_on(indices) or not indices.numel():
         return spoken.run(*spoken.args, **spoken.kwargs)
+    if indices.dtype != torch.int64:
+        raise RuntimeError("one_hot is only applicable to index tensor of type LongTensor.")
+    classes = int(classes)
     if classes == -1:
         classes = int(indices.max()) + 1
     made = torch.zeros((*indices.shape, classes), dtype=indices.dtype, device=indices.device)

@@ -15,7 +15,7 @@ from syncscope.simcuda.face.transfers import Move, moved
 from syncscope.simcuda.frames import tensors
 from syncscope.simcuda.hearing import unheard
 from syncscope.simcuda.placement import PLACEMENT
-from syncscope.simcuda.places import means_cuda
+from syncscope.simcuda.places import CPU, CUDA, means_cuda
 from syncscope.simcuda.reasons import reason
 from syncscope.simcuda.watch import Watch
 
@@ -82,12 +82,29 @@ def as_tensor(spoken: Spoken) -> Any:
     words = dict(zip(("data", "dtype", "device"), spoken.args, strict=False)) | spoken.kwargs
     data = words.get("data", words.get("obj"))
     if not isinstance(data, Tensor):
+        if words.get("copy") is False and hasattr(data, "__array_interface__"):
+            _refuse_copy(torch.as_tensor(data), _target(words.get("device"), False), words.get("dtype"))
         return built(spoken)
     target = _target(words.get("device"), PLACEMENT.is_on(data))
     copies = bool(words.get("copy"))
+    if words.get("copy") is False:
+        _refuse_copy(data, target, words.get("dtype"))
     if target == PLACEMENT.is_on(data):
         return data.to(dtype=words.get("dtype") or data.dtype, copy=copies)
     return moved(data, Move(target, words.get("dtype")))
+
+
+def _refuse_copy(data: Tensor, target: bool, dtype: torch.dtype | None) -> None:
+    """Refuse ``torch.asarray(t, copy=False)`` where nothing but a copy would do.
+
+    Raises:
+        ValueError: as PyTorch words it (tensor_new.cpp, asarray).
+    """
+    if target != PLACEMENT.is_on(data):
+        there, here = (CPU, CUDA) if target else (CUDA, CPU)
+        raise ValueError(f"can't alias tensor from device '{there}' to '{here}'.")
+    if dtype not in (None, data.dtype):
+        raise ValueError(f"can't alias tensor with dtype '{data.dtype}' into dtype '{dtype}'.")
 
 
 def _target(device: Any, default: bool) -> bool:
@@ -122,7 +139,8 @@ def read_elements(device: Watch, data: Any, spelling: str = "") -> None:
 
 def _built_on_cpu(spoken: Spoken, data: Any, on_device: bool) -> Tensor:
     """The tensor that the CPU builds, placed where it was asked for."""
-    words = {k: v for k, v in spoken.kwargs.items() if k not in ("device", "pin_memory")}
+    said = ("device",) if spoken.func is Tensor.new_tensor else ("device", "pin_memory")
+    words = {name: value for name, value in spoken.kwargs.items() if name not in said}
     if spoken.func is not Tensor.new:
         words["device"] = "cpu"
     with unheard():
@@ -157,12 +175,21 @@ class _TensorType(type):
     dtype: torch.dtype
 
     def __call__(cls, *args: Any) -> Any:
-        """A tensor on the device, of data or of a size."""
+        """A tensor on the device, of data or of a size; of a tensor there, an alias.
+
+        Raises:
+            TypeError: a tensor of the host is given; as PyTorch words it (tensor_new.cpp).
+        """
+        given = args[0] if args else 0
+        if isinstance(given, Tensor):
+            if not PLACEMENT.is_on(given):
+                raise TypeError(f"expected CUDA (got CPU) in torch.cuda.{cls.__name__}")
+            return given.detach()
         with unheard():
             made = getattr(torch, cls.__name__)(*args)
         PLACEMENT.put(made)
         device = watch.active()
-        charge = table.upload(made) if args and not isinstance(args[0], int) else None
+        charge = None if isinstance(given, (int, torch.Size)) else table.upload(made)
         if device is not None and charge is not None:
             spelling = f"torch.cuda.{cls.__name__}"
             device.charge([charge], op="aten::_to_copy", why=_UPLOAD.why, spelling=spelling)

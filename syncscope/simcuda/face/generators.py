@@ -20,6 +20,13 @@ class Generator(_TORCH_GENERATOR):  # type: ignore[misc]
         made: Generator = super().__new__(cls, device="cpu")
         return made
 
+    def get_offset(self) -> int:
+        """How far a counter has come that a CPU generator doesn't have."""
+        return 0
+
+    def set_offset(self, offset: int) -> None:
+        """There is no counter to be set."""
+
     @property
     def device(self) -> torch.device:
         """Where it makes numbers."""

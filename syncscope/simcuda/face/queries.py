@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import torch
 from torch import Tensor
 
@@ -13,9 +15,9 @@ from syncscope.simcuda.places import CUDA
 _TORCH_DEVICE = torch.device
 
 
-@spelling(torch.device, torch._C._nn._parse_to)
-def named(spoken: Spoken) -> object:
-    """``torch.device(...)``, and what ``nn.Module.to`` reads its arguments with: they name, and make nothing.
+@spelling(torch.device)
+def named(spoken: Spoken) -> Any:
+    """``torch.device(...)`` names a device, and makes nothing there.
 
     A number alone is that of a GPU, of which a CPU build has none.
     """
@@ -25,6 +27,14 @@ def named(spoken: Spoken) -> object:
         for name, one in spoken.kwargs.items()
     }
     return spoken.func(*args, *spoken.args[1:], **words)
+
+
+@spelling(torch._C._nn._parse_to)
+def module_target(spoken: Spoken) -> tuple[Any, ...]:
+    """What ``nn.Module.to`` reads its arguments with: a device that is named, or that of a tensor."""
+    device, *rest = named(spoken)
+    like = spoken.kwargs.get("tensor", spoken.args[0] if spoken.args else None)
+    return (CUDA if isinstance(like, Tensor) and PLACEMENT.is_on(like) else device, *rest)
 
 
 @spelling(Tensor.device.__get__)

@@ -53,9 +53,15 @@ class Spoken(Frame):
         return self.run(*args, **kwargs)
 
     def _made(self, args: tuple[Any, ...]) -> Any:
-        """Answer a call that says where its result is to live, or where its random numbers come from."""
-        pinned = self.kwargs.get("pin_memory") and not self.places_on_device
+        """Answer a call that says where its result is to live, or where its random numbers come from.
+
+        Raises:
+            RuntimeError: memory of the device is to be pinned; as PyTorch words it.
+        """
         kwargs = self.placed()
+        pinned = self.kwargs.get("pin_memory")
+        if pinned and self.places_on_device:
+            raise RuntimeError("Only dense CPU tensors can be pinned")
         if kwargs.get("generator") is not None and bodies.python_of(self.func) is None:
             generators.check(kwargs["generator"], self.places_on_device)
         result = self.run(*args, **kwargs)

@@ -235,8 +235,15 @@ def _asked(rest: list[Any], kwargs: dict[str, Any]) -> Move | None:
 
 @spelling(Tensor.cuda)
 def cuda(spoken: Spoken) -> Any:
-    """``t.cuda()``."""
-    return carried(spoken.args[0], _side(spoken, ("device", "non_blocking", "memory_format")))
+    """``t.cuda()``.
+
+    Raises:
+        RuntimeError: another device is named; as PyTorch words it (python_variable_methods.cpp).
+    """
+    move = _side(spoken, ("device", "non_blocking", "memory_format"))
+    if not move.cuda:
+        raise RuntimeError("Invalid device, must be cuda device")
+    return carried(spoken.args[0], move)
 
 
 @spelling(Tensor.cpu)
@@ -303,12 +310,12 @@ def numpy(spoken: Spoken) -> Any:
     return spoken.run_unheard(tensor.detach(), force=True).copy()
 
 
-@spelling(Tensor.pin_memory)
+@spelling(Tensor.pin_memory, torch.ops.aten.pin_memory, torch.ops.aten._pin_memory)
 def pin_memory(spoken: Spoken) -> Tensor:
     """``t.pin_memory()``: a copy in page-locked memory.
 
     Raises:
-        RuntimeError: the tensor is on the device; as PyTorch words it.
+        RuntimeError: the tensor is on the device, or expanded; as PyTorch words it.
     """
     tensor = spoken.args[0]
     if PLACEMENT.is_on(tensor):
@@ -318,9 +325,9 @@ def pin_memory(spoken: Spoken) -> Tensor:
     if PLACEMENT.is_pinned(tensor):
         return tensor  # type: ignore[no-any-return]
     with unheard():
-        copy = tensor.clone()
+        copy = torch.empty_strided(tensor.shape, tensor.stride(), dtype=tensor.dtype).copy_(tensor)
     PLACEMENT.pin(copy)
-    return copy  # type: ignore[no-any-return]
+    return copy
 
 
 def _charge_fetch(spoken: Spoken, tensor: Tensor) -> None:

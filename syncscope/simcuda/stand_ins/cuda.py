@@ -10,6 +10,7 @@ from types import ModuleType, SimpleNamespace
 from typing import Any
 
 import torch
+from torch.cuda._utils import _get_device_index
 
 from syncscope import sites
 from syncscope.simcuda import watch, watched
@@ -19,6 +20,7 @@ from syncscope.simcuda.places import means_cuda
 from syncscope.simcuda.stand_ins import (
     accelerator,
     autocast,
+    bindings,
     blind_spots,
     defaults,
     grouping,
@@ -33,7 +35,8 @@ from syncscope.simcuda.stand_ins import (
 from syncscope.simcuda.watch import Watch
 
 _PARTS = (
-    defaults, parallel, streams, storages, sharing, autocast, grouping, legacy, tracing, blind_spots,
+    defaults, parallel, streams, storages, sharing, autocast, grouping, legacy, tracing, bindings,
+    blind_spots,
 )  # fmt: skip
 _lock = threading.Lock()
 _shown = 0
@@ -99,8 +102,11 @@ def set_device(device: Any) -> None:
 
     Raises:
         RuntimeError: there is no such GPU; as PyTorch words it.
+        ValueError: no GPU, or none in particular, is named; as PyTorch words it.
     """
-    means_cuda(device)
+    index = _get_device_index(device)
+    if index >= 0:
+        means_cuda(index)
 
 
 def _exchange_device(device: int) -> int:

@@ -1,4 +1,4 @@
-"""The old constructors, ``torch.Tensor([..])`` and ``torch.FloatTensor([..])``, fed with device tensors."""
+"""The old constructors, ``torch.Tensor([..])`` and ``torch.range(0, 3)``, which no function mode hears."""
 
 from __future__ import annotations
 
@@ -12,6 +12,8 @@ from torch import Tensor
 from syncscope.simcuda import watch, watched
 from syncscope.simcuda.costs.table import is_on
 from syncscope.simcuda.face.construction import read_elements
+from syncscope.simcuda.placement import PLACEMENT
+from syncscope.simcuda.places import means_cuda
 
 _own_new = Tensor.__new__
 _NAMES = (
@@ -24,7 +26,17 @@ def show() -> watched.Undo:
     """Let them tell what they read, in watched threads; the function returned ends it."""
     undo = [watched.attribute(Tensor, "__new__", staticmethod(_new))]
     undo += [watched.attribute(torch, name, kind) for name, kind in _stand_ins().items()]
+    undo.append(watched.method(torch, "range", range_))
     return lambda: [back() for back in reversed(undo)]
+
+
+def range_(own: Callable[..., Tensor], *args: Any, device: Any = None, **kwargs: Any) -> Tensor:
+    """``torch.range(0, 3, device="cuda")``: no mode hears it."""
+    on_device = means_cuda(torch.get_default_device() if device is None else device)
+    made = own(*args, device="cpu" if on_device else device, **kwargs)
+    if on_device:
+        PLACEMENT.put(made)
+    return made
 
 
 @cache

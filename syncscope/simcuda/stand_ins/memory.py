@@ -65,7 +65,25 @@ def _unchanged(*args: Any, **kwargs: Any) -> Any:
     yield
 
 
+class MemPool:
+    """``torch.cuda.MemPool()``: a pool that holds nothing, since nothing is cached."""
+
+    id = (0, 0)
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        """A new pool."""
+
+    def use_count(self) -> int:
+        """Whoever asks uses it."""
+        return 1
+
+    def snapshot(self, include_traces: bool = True) -> list[Any]:
+        """No segments."""
+        return []
+
+
 ANSWERS: dict[str, Any] = {
+    "MemPool": MemPool,
     "memory_stats": memory_stats,
     "memory_stats_as_nested_dict": lambda device=None: {},
     "host_memory_stats": lambda: OrderedDict(),

@@ -40,7 +40,7 @@ EVENT = reason(
     "torch.cuda.Event.synchronize",
     why="the host waits until an event is reached (cudaEventSynchronize)",
     source="torch/csrc/cuda/Event.cpp, THCPEvent_synchronize",
-    figures="1 wait",
+    figures="1 wait; nothing for an event that was never recorded",
     instead="stream.wait_event(event): the device waits, not the host; or event.query(), which asks "
     "without a wait",
 )
@@ -163,8 +163,9 @@ class Event:
         return True
 
     def synchronize(self) -> None:
-        """The host waits for the event."""
-        wait("torch.cuda.Event.synchronize", EVENT.why)
+        """The host waits for the event; one that was never recorded has no work before it."""
+        if self.recorded:
+            wait("torch.cuda.Event.synchronize", EVENT.why)
 
     def elapsed_time(self, end_event: Any) -> float:
         """Not a number: no time passes on a simulated device, and one that passes on the CPU would mislead.
@@ -228,6 +229,11 @@ def set_stream(stream: Any) -> None:
         _current.stream = stream
 
 
+def priority_range() -> tuple[int, int]:
+    """``torch.cuda.Stream.priority_range()``: the least and the greatest."""
+    return 0, -5
+
+
 def default_stream(device: Any = None) -> Any:
     """``torch.cuda.default_stream()``."""
     return DEFAULT
@@ -242,6 +248,7 @@ def show() -> watched.Undo:
     undo = [
         watched.constructor(torch.cuda.Stream, Stream),
         watched.constructor(torch.cuda.Event, Event),
+        watched.attribute(torch.cuda.Stream, "priority_range", staticmethod(priority_range)),
         watched.attribute(torch, "Stream", _STREAM),
         watched.attribute(torch, "Event", _EVENT),
     ]
