@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from torch import Tensor
 
 from syncscope.simcuda.charges import Charge
-from syncscope.simcuda.costs.layouts import charged
+from syncscope.simcuda.costs.layouts import charged, same_dense_layout
 from syncscope.simcuda.costs.table import Call, cost, device_copy, upload
 
 _KERNEL_DIMS = 4
@@ -23,35 +23,26 @@ _TAKES_LIST = "one kernel takes a list of addresses, which is uploaded"
     source="aten/src/ATen/native/cuda/Shape.cu, cat_out_cuda",
     figures="nothing for tensors of one dtype and at most 4 dimensions: that is one kernel; 1 DtoD "
     "for each dense tensor otherwise, and for a single one",
+    after=True,
 )
 def cat(call: Call) -> list[Charge]:
-    """A memcpy for each tensor that fills a dense part of the result and has its dtype."""
+    """A memcpy for each tensor that fills a dense part of the result in its order, and has its dtype."""
     given: Sequence[Tensor] = call["tensors"]
-    joined = [one for one in given if one.numel()]
+    stacks = call.operator.name == "stack"
+    joined = [one.unsqueeze(call["dim"]) if stacks else one for one in given if one.numel()]
     if not joined or _by_kernel(given):
         return []
-    widest = _result_dtype(given)
-    dim = call["dim"] % (joined[0].dim() + (call.operator.name == "stack"))
-    return charged(*(_filled(one, dim, len(joined)) for one in joined if one.dtype == widest))
+    parts = call.result.split([one.shape[call["dim"]] for one in joined], call["dim"])
+    filled = zip(joined, parts, strict=True)
+    return charged(*(device_copy(one) for one, part in filled if _is_memcpy(one, part)))
 
 
 def _by_kernel(given: Sequence[Tensor]) -> bool:
     return len(given) > 1 and given[0].dim() <= _KERNEL_DIMS and len({one.dtype for one in given}) == 1
 
 
-def _result_dtype(given: Sequence[Tensor]) -> object:
-    import torch
-
-    widest = given[0].dtype
-    for one in given[1:]:
-        widest = torch.promote_types(widest, one.dtype)
-    return widest
-
-
-def _filled(one: Tensor, dim: int, of: int) -> Charge | None:
-    """The copy into one part of the result, which is dense where no dimension stands before ``dim``."""
-    dense = of == 1 or one.shape[:dim].numel() == 1
-    return device_copy(one) if dense and one.is_contiguous() else None
+def _is_memcpy(one: Tensor, part: Tensor) -> bool:
+    return one.dtype == part.dtype and same_dense_layout(part, one)
 
 
 @cost(

@@ -84,8 +84,9 @@ def fill_with_tensor(call: Call) -> Charge | None:
 )
 def bincount(call: Call) -> Iterable[Charge]:
     """Two elements, or the one that is refused."""
-    values = call["self"]
-    if not values.numel() or values.dim() != 1 or values.dtype not in _COUNTED:
+    values, weights = call["self"], call["weights"]
+    refused = values.dim() != 1 or values.dtype not in _COUNTED or call["minlength"] < 0
+    if refused or not values.numel() or (weights is not None and weights.shape != values.shape):
         return []
     return [read(values)] * (1 if values.dtype is torch.uint8 or _any_negative(values) else 2)
 
@@ -123,8 +124,9 @@ def _counted_in_bins(call: Call, histc: Callable[..., Any]) -> Tensor:
 def histc(call: Call) -> Iterable[Charge]:
     """Two elements, unless the range is given."""
     values = call["self"]
-    known = call["min"] != call["max"] or not values.numel() or values.dtype in _WITHOUT_HISTOGRAM
-    return [] if known else [read(values)] * 2
+    refused = call["bins"] <= 0 or values.dtype in _WITHOUT_HISTOGRAM
+    known = call["min"] != call["max"] or not values.numel()
+    return [] if known or refused else [read(values)] * 2
 
 
 @cost(
@@ -137,8 +139,10 @@ def histc(call: Call) -> Iterable[Charge]:
 )
 def repeat_interleave(call: Call) -> Iterable[Charge]:
     """Two elements, unless output_size is given."""
-    known = call["output_size"] is not None or not call["repeats"].numel()
-    return [] if known else [read(call["repeats"])] * 2
+    repeats = call["repeats"]
+    refused = repeats.dtype not in (torch.int32, torch.int64)
+    known = call["output_size"] is not None or not repeats.numel()
+    return [] if known or refused else [read(repeats)] * 2
 
 
 @cost(
