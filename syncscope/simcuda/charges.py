@@ -13,7 +13,8 @@ class Charge:
 
     ``dtoh``, ``htod``, ``dtod`` are memcpys, ``waits`` are explicit waits of the host; ``shape`` and
     ``dtype`` are those of the value moved. ``why`` is the reason where the operator does several things: it
-    stands in place of the entry's. ``note`` adds to the reason what only this call shows.
+    stands in place of the entry's. ``note`` adds to the reason what only this call shows. ``silent``: its
+    waits are not PyTorch's own calls, and ``torch.cuda.set_sync_debug_mode`` notices none of them.
     """
 
     kind: Kind
@@ -25,3 +26,4 @@ class Charge:
     dtype: str = ""
     why: str = ""
     note: str = ""
+    silent: bool = False

@@ -17,7 +17,7 @@ from typing_extensions import Self
 
 from syncscope import sites
 from syncscope.events import Event
-from syncscope.simcuda import modes
+from syncscope.simcuda import debug_mode, modes
 from syncscope.simcuda.charges import Charge
 from syncscope.simcuda.frames import Frame
 from syncscope.sites import Site
@@ -159,6 +159,8 @@ class Watch(ABC):
         stack = sites.stack(self.stack_depth) or self._callers()
         api = self._api() or spelling or op
         for charge in charges:
+            if self.simulated and not charge.silent:
+                debug_mode.tell(charge.waits)
             self._tell(_charged(charge, api, op, why, stack))
 
     def note(self, text: str) -> None:

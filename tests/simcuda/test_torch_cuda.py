@@ -222,12 +222,6 @@ def test_the_accelerator_is_the_device():
     assert torch.accelerator.current_stream() == torch.cuda.current_stream()
 
 
-def test_the_sync_debug_mode_is_noted(device):
-    torch.cuda.set_sync_debug_mode("error")
-    torch.zeros(1, device="cuda").item()
-    assert device.notes == ["torch.cuda.set_sync_debug_mode was ignored: every wait is recorded anyway"]
-
-
 def test_profiling_marks_do_nothing(events):
     with torch.cuda.nvtx.range("a"), torch.cuda.profiler.profile():
         torch.cuda.nvtx.range_push("b")

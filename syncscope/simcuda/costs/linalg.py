@@ -71,7 +71,7 @@ def lu_factor_ex(call: Call) -> list[Charge]:
     """A copy in column order, MAGMA's waits, and the check where it is asked for."""
     matrices = call["A"]
     square = matrices.shape[-1] == matrices.shape[-2]
-    waits = [] if square or not matrices.numel() else [Charge("wait", waits=3, why=_MAGMA)]
+    waits = [] if square or not matrices.numel() else [Charge("wait", waits=3, why=_MAGMA, silent=True)]
     copied = copy_to_columns(matrices) if call["pivot"] else _unless_batched(matrices)
     checked = call.operator.name != "linalg_lu" and call["check_errors"]
     return [*waits, *charged(copied), *(error_check(matrices) if checked else [])]

@@ -28,11 +28,11 @@ def coalescing(tensor: Tensor, dims: int | None = None) -> list[Charge]:
     if tensor._nnz() < 2:
         return []
     copies = device_copy(tensor._values(), tensor.sparse_dim() if dims is None else dims, _COALESCES)
-    return [size_read(tensor._values(), waits=_WAITS_OF_COALESCING, why=_COALESCES), *charged(copies)]
+    return [size_read(tensor._values(), waits=_WAITS_OF_COALESCING, why=_COALESCES, silent=True), *charged(copies)]
 
 
 def _waits(times: int) -> Charge:
-    return Charge("wait", waits=times, why=_STEPS)
+    return Charge("wait", waits=times, why=_STEPS, silent=True)
 
 
 def _indices(tensor: Tensor) -> list[Tensor]:
@@ -127,7 +127,7 @@ def softmax(call: Call) -> list[Charge]:
     values = tensor._values()
     copies = device_copy(values, 1 if tensor.is_coalesced() else 2, _INDICES)
     sizes = Charge("upload", htod=1, waits=1, dtype="int64", why="the sizes of the dimensions are uploaded")
-    return [*coalescing(tensor), *charged(copies), sizes, size_read(values, waits=6, why=_POOLS)]
+    return [*coalescing(tensor), *charged(copies), sizes, size_read(values, waits=6, why=_POOLS, silent=True)]
 
 
 @cost(

@@ -184,10 +184,13 @@ def read(value: Tensor, why: str = "") -> Charge:
     return Charge("scalar_read", dtoh=1, waits=1, dtype=dtype_name(value), why=why)
 
 
-def size_read(value: Tensor, waits: int = 1, copies: int = 1, why: str = "") -> Charge:
+def size_read(
+    value: Tensor, waits: int = 1, copies: int = 1, why: str = "", silent: bool = False
+) -> Charge:
     """The host learns how many elements a result has, which the values of ``value`` decide."""
     shape = tuple(value.shape)
-    return Charge("size_read", dtoh=copies, waits=waits, shape=shape, dtype=dtype_name(value), why=why)
+    dtype = dtype_name(value)
+    return Charge("size_read", dtoh=copies, waits=waits, shape=shape, dtype=dtype, why=why, silent=silent)
 
 
 def fetch(value: Tensor, waits: bool = True, why: str = "") -> Charge | None:

@@ -13,7 +13,7 @@ import torch
 from torch.cuda._utils import _get_device_index
 
 from syncscope import sites
-from syncscope.simcuda import watch, watched
+from syncscope.simcuda import debug_mode, watch, watched
 from syncscope.simcuda.face import generators, sharing
 from syncscope.simcuda.face.construction import tensor_type
 from syncscope.simcuda.places import means_cuda
@@ -70,6 +70,7 @@ def _change(device: type[Watch]) -> None:
         for part in _PARTS:
             _undo.append(part.show())
         _undo.append(recall.show(device))
+        _undo.append(lambda: debug_mode.set_mode("default"))
     except BaseException:
         _change_back()
         raise
@@ -142,13 +143,6 @@ def _properties(device: Any = None) -> SimpleNamespace:
     if device is not None:
         means_cuda(device)
     return PROPERTIES
-
-
-def set_sync_debug_mode(debug_mode: int | str) -> None:
-    """``torch.cuda.set_sync_debug_mode(mode)`` neither warns nor raises: every wait is recorded anyway."""
-    device = watch.active()
-    if device is not None:
-        device.note("torch.cuda.set_sync_debug_mode was ignored: every wait is recorded anyway")
 
 
 class NoGraph:
@@ -247,7 +241,6 @@ _ANSWERS: dict[str, Any] = {
     "get_stream_from_external": lambda data_ptr, device=None: streams.Stream(stream_id=data_ptr),
     "current_blas_handle": lambda: 0,
     "current_solver_handle": lambda: 0,
-    "set_sync_debug_mode": set_sync_debug_mode,
-    "get_sync_debug_mode": lambda: 0,
+    **debug_mode.ANSWERS,
     "_sleep": lambda cycles: None,
 }

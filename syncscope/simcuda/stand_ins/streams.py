@@ -16,6 +16,7 @@ from syncscope.simcuda.places import CUDA, means_cuda
 from syncscope.simcuda.reasons import reason
 
 _WAIT = Charge("wait", waits=1)
+_SILENT_WAIT = Charge("wait", waits=1, silent=True)
 _CUDA_TYPE = 1  # c10/core/DeviceType.h
 _TORCH_STREAM, _TORCH_EVENT = torch.Stream, torch.Event
 _ids = itertools.count(1)
@@ -46,11 +47,11 @@ EVENT = reason(
 )
 
 
-def wait(spelling: str, why: str) -> None:
+def wait(spelling: str, why: str, charge: Charge = _SILENT_WAIT) -> None:
     """The host waits for the device: record it."""
     device = watch.active()
     if device is not None:
-        device.charge([_WAIT], why=why, spelling=spelling)
+        device.charge([charge], why=why, spelling=spelling)
 
 
 def synchronize(device: Any = None) -> None:
@@ -91,7 +92,7 @@ class Stream(torch.Stream):
 
     def synchronize(self) -> None:
         """The host waits for the stream."""
-        wait("torch.cuda.Stream.synchronize", STREAM.why)
+        wait("torch.cuda.Stream.synchronize", STREAM.why, _WAIT)
 
     def wait_stream(self, stream: Any) -> None:
         """The device, not the host, waits for another stream."""
