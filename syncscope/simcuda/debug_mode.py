@@ -20,7 +20,7 @@ def set_mode(debug_mode: int | str) -> None:
         RuntimeError: there is no such mode; as PyTorch words it.
     """
     global _mode
-    wanted = _MODES.get(debug_mode) if isinstance(debug_mode, str) else int(debug_mode)
+    wanted = _MODES.get(debug_mode, -1) if isinstance(debug_mode, str) else int(debug_mode)
     if wanted not in _MODES.values():
         names = "`default`, `warn`, `error`" if isinstance(debug_mode, str) else "0, 1, 2"
         raise RuntimeError(f"invalid value of debug_mode, expected one of {names}")

@@ -81,6 +81,7 @@ class _Asking(type):
 
     stands_for: type
     answer: Callable[..., Any]
+    has: Callable[[Any], bool]
 
     def __call__(cls, *args: Any, **kwargs: Any) -> Any:
         return (cls.stands_for if watch.active() is None else cls.answer)(*args, **kwargs)
@@ -89,17 +90,23 @@ class _Asking(type):
         return getattr(cls.stands_for, name)
 
     def __instancecheck__(cls, instance: Any) -> bool:
-        return isinstance(instance, cls.stands_for)
+        return isinstance(instance, cls.stands_for) and (watch.active() is None or cls.has(instance))
 
     def __subclasscheck__(cls, subclass: type) -> bool:
         return issubclass(subclass, cls.stands_for)
 
 
-def stand_in(own: type, answer: Callable[..., Any]) -> type:
-    """A class whose calls make what ``answer`` makes, in watched threads; in others, an ``own``."""
+def stand_in(
+    own: type, answer: Callable[..., Any], has: Callable[[Any], bool] = lambda instance: True
+) -> type:
+    """A class whose calls make what ``answer`` makes, in watched threads; in others, an ``own``.
+
+    In watched threads only those of its instances count that it ``has``.
+    """
     body = {
         "stands_for": own,
         "answer": staticmethod(answer),
+        "has": staticmethod(has),
         "__doc__": own.__doc__,
         "__module__": own.__module__,
     }

@@ -28,7 +28,10 @@ def coalescing(tensor: Tensor, dims: int | None = None) -> list[Charge]:
     if tensor._nnz() < 2:
         return []
     copies = device_copy(tensor._values(), tensor.sparse_dim() if dims is None else dims, _COALESCES)
-    return [size_read(tensor._values(), waits=_WAITS_OF_COALESCING, why=_COALESCES, silent=True), *charged(copies)]
+    return [
+        size_read(tensor._values(), waits=_WAITS_OF_COALESCING, why=_COALESCES, silent=True),
+        *charged(copies),
+    ]
 
 
 def _waits(times: int) -> Charge:

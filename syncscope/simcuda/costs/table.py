@@ -184,9 +184,7 @@ def read(value: Tensor, why: str = "") -> Charge:
     return Charge("scalar_read", dtoh=1, waits=1, dtype=dtype_name(value), why=why)
 
 
-def size_read(
-    value: Tensor, waits: int = 1, copies: int = 1, why: str = "", silent: bool = False
-) -> Charge:
+def size_read(value: Tensor, waits: int = 1, copies: int = 1, why: str = "", silent: bool = False) -> Charge:
     """The host learns how many elements a result has, which the values of ``value`` decide."""
     shape = tuple(value.shape)
     dtype = dtype_name(value)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import torch
 from torch import Tensor
@@ -10,10 +10,36 @@ from torch.nn import Parameter
 
 from syncscope.simcuda import watch
 from syncscope.simcuda.costs import table
+from syncscope.simcuda.face.spellings import spelling
 from syncscope.simcuda.frames import Frame
 from syncscope.simcuda.hearing import unheard
 from syncscope.simcuda.placement import PLACEMENT
 from syncscope.simcuda.reasons import reason
+
+if TYPE_CHECKING:
+    from syncscope.simcuda.face.spoken import Spoken
+
+
+@spelling(Tensor.grad.__set__, Tensor._grad.__set__)  # type: ignore[union-attr]
+def set_gradient(spoken: Spoken) -> Any:
+    """``t.grad = gradient``.
+
+    Raises:
+        RuntimeError: they are on two devices; as PyTorch words it (THPVariable_set_grad).
+    """
+    tensor, gradient = spoken.args
+    if isinstance(gradient, Tensor) and PLACEMENT.is_on(gradient) != PLACEMENT.is_on(tensor):
+        kinds = [_kind(gradient), _kind(tensor)]
+        raise RuntimeError(
+            "attempting to assign a gradient with device type '{}' to a tensor with device type '{}'. Please "
+            "ensure that the gradient and the tensor are on the same device".format(*kinds)
+        )
+    return spoken.run(tensor, gradient)
+
+
+def _kind(tensor: Tensor) -> str:
+    return "cuda" if PLACEMENT.is_on(tensor) else tensor.device.type
+
 
 _GRADIENT = reason(
     "Tensor.backward",

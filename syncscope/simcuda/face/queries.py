@@ -69,6 +69,12 @@ def is_pinned(spoken: Spoken) -> bool:
     return PLACEMENT.is_pinned(spoken.args[0])
 
 
+@spelling(Tensor.is_shared)
+def is_shared(spoken: Spoken) -> bool:
+    """``t.is_shared()``: device memory always is."""
+    return PLACEMENT.is_on(spoken.args[0]) or bool(spoken.run(*spoken.args))
+
+
 @spelling(Tensor.share_memory_, Tensor.record_stream)
 def stays(spoken: Spoken) -> object:
     """``t.share_memory_()`` and ``t.record_stream(s)``: nothing to do for a tensor on the device."""

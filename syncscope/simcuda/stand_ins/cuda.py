@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import nullcontext
@@ -12,8 +11,7 @@ from typing import Any
 import torch
 from torch.cuda._utils import _get_device_index
 
-from syncscope import sites
-from syncscope.simcuda import debug_mode, watch, watched
+from syncscope.simcuda import debug_mode, watched
 from syncscope.simcuda.face import generators, sharing
 from syncscope.simcuda.face.construction import tensor_type
 from syncscope.simcuda.places import means_cuda
@@ -26,17 +24,20 @@ from syncscope.simcuda.stand_ins import (
     grouping,
     legacy,
     memory,
+    nested,
     parallel,
+    profiling,
     recall,
     storages,
     streams,
     tracing,
+    versions,
 )
 from syncscope.simcuda.watch import Watch
 
 _PARTS = (
-    defaults, parallel, streams, storages, sharing, autocast, grouping, legacy, tracing, bindings,
-    blind_spots,
+    defaults, parallel, streams, storages, sharing, autocast, grouping, legacy, nested, profiling, tracing,
+    bindings, blind_spots,
 )  # fmt: skip
 _lock = threading.Lock()
 _shown = 0
@@ -90,6 +91,9 @@ def _modules() -> Iterator[tuple[ModuleType, dict[str, Any]]]:
     yield torch.cuda.graphs, _GRAPHS
     yield torch.cuda.profiler, _PROFILER
     yield torch.backends.cuda, _BACKENDS
+    yield torch.backends.cudnn, versions.CUDNN
+    yield torch.cuda.nccl, versions.NCCL
+    yield torch.version, versions.VERSION
     yield torch.accelerator, {**accelerator.ANSWERS, "Graph": NoGraph}
     if hasattr(torch.accelerator, "memory"):  # since torch 2.9
         yield torch.accelerator.memory, accelerator.MEMORY
@@ -134,6 +138,12 @@ PROPERTIES = SimpleNamespace(
     shared_memory_per_multiprocessor=233472,
     L2_cache_size=52428800,
     gcnArchName="",
+    clock_rate=1980000,
+    memory_clock_rate=2619000,
+    memory_bus_width=5120,
+    pci_bus_id=0,
+    pci_device_id=0,
+    pci_domain_id=0,
     uuid="00000000-0000-0000-0000-000000000000",
 )
 """What ``torch.cuda.get_device_properties()`` says: the sizes of a GPU of compute capability 9.0."""
@@ -178,14 +188,8 @@ _NVTX: dict[str, Any] = {
 
 _PROFILER: dict[str, Any] = {"start": lambda: None, "stop": lambda: None, "profile": nullcontext}
 
-
-def is_built() -> bool:
-    """``torch.backends.cuda.is_built()``; torch itself asks what C functions its build really has."""
-    return sites.is_users(sys._getframe(1).f_code)
-
-
 _BACKENDS: dict[str, Any] = {
-    "is_built": is_built,
+    "is_built": versions.is_built,
     "preferred_linalg_library": lambda backend=None: torch._C._LinalgBackend.Default,
 }
 

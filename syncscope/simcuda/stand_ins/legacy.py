@@ -42,7 +42,12 @@ def range_(own: Callable[..., Tensor], *args: Any, device: Any = None, **kwargs:
 @cache
 def _stand_ins() -> dict[str, type]:
     owns = {name: getattr(torch, name) for name in _NAMES}
-    return {name: watched.stand_in(own, partial(_made, own)) for name, own in owns.items()}
+    return {name: watched.stand_in(own, partial(_made, own), has=_is_hosts) for name, own in owns.items()}
+
+
+def _is_hosts(tensor: Tensor) -> bool:
+    """Whether a tensor of the right dtype is a ``torch.FloatTensor``, not a ``torch.cuda.FloatTensor``."""
+    return not is_on(tensor)
 
 
 def _new(*args: Any, **kwargs: Any) -> Any:

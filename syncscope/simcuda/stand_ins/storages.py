@@ -150,6 +150,7 @@ def _charge(charge: Charge | None, reason: Reason, spelling: str) -> None:
 _ANSWERS: dict[str, Callable[..., Any]] = {
     "copy_": copy_,
     "resize_": resize_,
+    "is_shared": lambda own, self: PLACEMENT.is_storage_on(self) or own(self),
     "__getitem__": getitem,
     "_write_file": write_file,
     "_set_from_file": set_from_file,
