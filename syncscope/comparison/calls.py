@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from syncscope import sites
+from syncscope.comparison.consuming import consumed
 from syncscope.comparison.results import Side, SweepValue
 from syncscope.events import Event
 from syncscope.observe.profile import Profile, profile_calls
@@ -144,11 +145,10 @@ class Runner:
         return inputs
 
     def _called(self, inputs: Arguments) -> Any:
-        """Call the subject; an iterator is run to its end, since a call that never ran costs nothing."""
+        """Call the subject, and run what it returns to its end."""
         args, kwargs = inputs
         try:
-            output = self.subject.function(*args, **kwargs)
-            return list(output) if isinstance(output, Iterator) else output
+            return consumed(self.subject.function(*args, **kwargs))
         except (Exception, SystemExit) as error:
             raise CallFailed(self.subject, self.side, self.case, error) from error
 

@@ -119,6 +119,56 @@ def test_a_generator_is_run_to_its_end(compared):
     assert [case.old.counts.scalar_reads for case in result.cases] == [8, 16, 24]
 
 
+@pytest.mark.parametrize(
+    "returned",
+    [
+        "(0, lazy)",
+        "{'rows': [lazy]}",
+        "Rows(lazy)",
+        "Kept(lazy)",
+        "Named(lazy)",
+        "map(float, lazy)",
+        "[zip(lazy)]",
+    ],
+)
+def test_a_generator_inside_of_what_is_returned_is_run_as_well(compared, returned):
+    lazy = f"""
+    from collections import namedtuple
+    from dataclasses import dataclass
+
+    @dataclass(frozen=True)
+    class Rows:
+        rows: object
+
+    class Kept(dict):
+        def __init__(self, rows):
+            super().__init__(rows=rows)
+
+    Named = namedtuple("Named", "rows")
+
+    def f(x):
+        lazy = (row.sum().item() for row in x)
+        return {returned}
+    """
+    result = compared(lazy, lazy)
+    assert [case.old.counts.scalar_reads for case in result.cases] == [8, 16, 24]
+    assert result.equal
+
+
+def test_what_a_function_keeps_is_not_changed_where_it_holds_a_generator(compared):
+    keeps = """
+    import itertools
+    kept = {"endless": itertools.count(), "itself": None}
+    kept["itself"] = kept
+
+    def f(x):
+        kept["rows"] = (row.sum().item() for row in x)
+        result = [kept["rows"], kept["endless"]]
+        return type(kept["rows"]).__name__, result[:1]
+    """
+    assert compared(keeps, keeps).equal
+
+
 def test_a_counted_operator_of_ones_own(compared):
     result = compared(
         "def f(x):\n    return x.cumsum(0)", "def f(x):\n    return x.cumsum(0)", families=("cumsum",)
