@@ -12,6 +12,7 @@ from torch import Tensor
 from syncscope import sites
 from syncscope.simcuda import watched
 from syncscope.simcuda.charges import Charge
+from syncscope.simcuda.face.addresses import is_only_compared
 from syncscope.simcuda.face.spellings import spelling
 from syncscope.simcuda.face.spoken import Spoken
 from syncscope.simcuda.frames import Frame
@@ -29,7 +30,7 @@ _LEFT = reason(
     why="device memory left torch by its address: what reads it isn't seen, and may wait",
     source="torch/_tensor.py, __dlpack__, __cuda_array_interface__; aten/src/ATen/DLConvertor.cpp",
     figures="1 unknown where user code asks for the address of a device tensor; nothing where torch "
-    "itself asks",
+    "itself asks; nothing where an address is at once compared, or taken by a remainder",
     instead="profile it on a GPU: the tool sees nothing of what another library does",
 )
 
@@ -79,8 +80,9 @@ def _is_users(frame: Frame) -> bool:
 
 @spelling(Tensor.data_ptr)
 def data_ptr(spoken: Spoken) -> Any:
-    """``t.data_ptr()``."""
-    _left(spoken)
+    """``t.data_ptr()``: unknown, unless the address is compared on the spot and goes nowhere."""
+    if spoken.frame.caller is None or not is_only_compared(spoken.frame.caller):
+        _left(spoken)
     return spoken.run_unheard(*spoken.args)
 
 
