@@ -31,7 +31,7 @@ KINDS = (
         kind="size_read",
     ),
     Explanation(
-        ("upload", "uploads", "htod"),
+        ("upload", "uploads", "htod", "memcpy htod"),
         what="Values of the host go to the device: torch.tensor(list, device='cuda'), to('cuda'), x[i] = 3.",
         why="The copy is blocking unless non_blocking=True is given, for pinned memory too: the host waits.",
         figures="1 HtoD, 1 wait; 1 HtoD, 0 waits with non_blocking=True: from pageable "
@@ -41,7 +41,14 @@ KINDS = (
         kind="upload",
     ),
     Explanation(
-        ("copy", "copies", "memcpy", "dtod", "dtoh"),
+        ("dtoh", "memcpy dtoh", "download"),
+        what="One CUDA memcpy from the device to the host: every scalar, vector and size read makes one.",
+        why="What the host wants to know is computed on the device.",
+        figures="1 DtoH, 1 wait; 1 DtoH, 0 waits with non_blocking=True",
+        instead="keep it on the device; or gather what the host wants into one tensor and fetch it once",
+    ),
+    Explanation(
+        ("copy", "copies", "memcpy", "dtod", "memcpy dtod", "cudaMemcpyAsync", "hipMemcpyWithStream"),
         what="One CUDA memcpy. As a kind of event it is one that stays on the device (DtoD).",
         why="Dense tensors of one dtype and order are copied by memcpy, all others by a kernel.",
         figures="1 DtoD",
@@ -49,7 +56,17 @@ KINDS = (
         kind="copy",
     ),
     Explanation(
-        ("wait", "waits", "sync"),
+        (
+            "wait",
+            "waits",
+            "sync",
+            "cudaStreamSynchronize",
+            "cudaDeviceSynchronize",
+            "cudaEventSynchronize",
+            "hipStreamSynchronize",
+            "hipDeviceSynchronize",
+            "hipEventSynchronize",
+        ),
         what="The host blocks until the device has caught up. As a kind of event it is one without a copy.",
         why="synchronize() was called, or PyTorch's own code waits between the steps of Thrust or MAGMA.",
         figures="1 wait",
@@ -64,7 +81,15 @@ KINDS = (
         kind="launch",
     ),
     Explanation(
-        ("unknown", "unknown_ops", "unknown operator", "custom operator"),
+        (
+            "unknown",
+            "unknown_ops",
+            "unknown operator",
+            "custom operator",
+            "custom op",
+            "triton",
+            "C++ extension",
+        ),
         what="Something that may wait and isn't known: a custom operator (torch.library, Triton, a C++ "
         "extension), an address that left Python (data_ptr), a thread or process that wasn't watched.",
         why="Nothing says what its host code does, so it is counted and shown, never taken for zero.",

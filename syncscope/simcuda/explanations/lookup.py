@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import builtins
 import re
 from collections.abc import Iterable, Iterator
 from difflib import get_close_matches
@@ -21,6 +22,8 @@ _PREFIXES = ("", "_", "linalg_", "_linalg_")
 _SUFFIXES = ("", "_", "_ex", "2")
 _COMPARES = re.compile(r"mask|[<>]|[!=]=")
 _INDEXED = re.compile(r"[\w.]+\[(?P<inside>.*)\](?: ?(?P<written>[-+*/]?=)(?!=) ?(?P<value>.+))?")
+_DEVICE = re.compile(r"cuda|dev")
+_HOSTS = re.compile(r"cpu|host|list|\bnp\b")
 _NUMBER = re.compile(r"-?[\d.]+|true|false")
 
 
@@ -97,13 +100,46 @@ def _forms(text: str) -> Iterator[str]:
     yield from _of_statement(text)
     if " = " in text:
         yield from _forms(text.partition(" = ")[2])
-    called = re.fullmatch(r"(?P<function>.*?[\w\]])\([^()]*\)", text)
+    if " (" in text:  # Memcpy DtoH (Device -> Pageable)
+        yield text.partition(" (")[0]
+    called = _called(text)
     if called is not None:
-        yield from _forms(called["function"])
+        function, arguments = called
+        yield from _of_call(function.rpartition(".")[2], arguments)
+        yield from _forms(function)
         return
+    if _COMPARES.search(text) and "mask" not in text:
+        yield "x == y"
+    yield text.partition("=")[0]
     *scopes, last = text.lstrip(".").split(".")
     yield "_".join((*scopes[-1:], last))
+    if scopes or text.startswith("."):
+        yield f"tensor.{last}"
     yield last
+
+
+def _called(text: str) -> tuple[str, str] | None:
+    """The function and the arguments of a call, the last one where calls stand in a row."""
+    if not text.endswith(")"):
+        return None
+    depth = 0
+    for at in range(len(text) - 1, 0, -1):
+        depth += (text[at] == ")") - (text[at] == "(")
+        if not depth:
+            function = text[:at]
+            return (function, text[at + 1 : -1]) if re.search(r"[\w\]]$", function) else None
+    return None
+
+
+def _of_call(name: str, arguments: str) -> Iterator[str]:
+    """What a function is an example of by what it is given."""
+    if name == "to":
+        yield 'x.to("cpu")' if "cpu" in arguments else 'x.to("cuda")' if _DEVICE.search(arguments) else ""
+        yield "x.to(dtype)"
+    if name == "where":
+        yield "torch.where(mask, x, number)" if "," in arguments else "torch.where(condition)"
+    if name in ("tensor", "as_tensor") and _DEVICE.search(arguments):
+        yield 'torch.tensor(list, device="cuda")'
 
 
 def _of_statement(text: str) -> Iterator[str]:
@@ -128,7 +164,7 @@ def _of_brackets(inside: str, written: str | None, value: str) -> Iterator[str]:
 def _kind_of_index(inside: str) -> str:
     if _COMPARES.search(inside):
         return "mask"
-    if inside.startswith("["):
+    if inside.startswith("[") or _HOSTS.search(inside):
         return "[0, 2]"
     if inside.lstrip("-").isdigit():
         return "0"
@@ -150,11 +186,12 @@ def _index(explanations: Iterable[Explanation]) -> Index:
 
 
 def _keys(name: str) -> Iterator[str]:
-    """The whole name, and that of a function without the modules in front of it."""
+    """The whole name, and that of a function without the modules in front of it, unless Python has one."""
     yield name
     if re.fullmatch(r"\w+(\.\w+)+", name):
         scopes = name.split(".")
-        yield from (".".join(scopes[at:]) for at in range(1, len(scopes)))
+        shorter = (".".join(scopes[at:]) for at in range(1, len(scopes)))
+        yield from (key for key in shorter if key not in vars(builtins))
 
 
 @cache

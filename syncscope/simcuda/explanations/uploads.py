@@ -15,6 +15,19 @@ UPLOADS = (
         after="y = pinned.to('cuda', non_blocking=True)",
     ),
     Spelling(
+        ("non_blocking", "pinned", "pinned memory", "pin_memory", "Tensor.pin_memory", "pageable",
+         "page-locked", "DataLoader", "torch.utils.data.DataLoader"),
+        "A copy that the host doesn't wait for: from pinned (page-locked) memory, with non_blocking=True.",
+        by="Tensor.cuda",
+        kind="upload",
+        why="both are needed: a pinned source is waited for without non_blocking=True, and from pageable "
+        "memory the driver may wait",
+        figures="1 HtoD, 0 waits with non_blocking=True; 1 HtoD, 1 wait without it, pinned or not",
+        instead="DataLoader(pin_memory=True) and x.to('cuda', non_blocking=True)",
+        before="y = pinned.to('cuda')",
+        after="y = pinned.to('cuda', non_blocking=True)",
+    ),
+    Spelling(
         ('torch.tensor(list, device="cuda")', 'torch.tensor(data, device="cuda")', "torch.tensor",
          "torch.as_tensor", "torch.asarray", "Tensor.new_tensor", "torch.cuda.FloatTensor"),
         "A device tensor is made of Python data.",
