@@ -81,7 +81,7 @@ def _is_users(frame: Frame) -> bool:
 @spelling(Tensor.data_ptr)
 def data_ptr(spoken: Spoken) -> Any:
     """``t.data_ptr()``: unknown, unless the address is compared on the spot and goes nowhere."""
-    if spoken.frame.caller is None or not is_only_compared(spoken.frame.caller):
+    if spoken.caller is None or not is_only_compared(spoken.caller):
         _left(spoken)
     return spoken.run_unheard(*spoken.args)
 
