@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import torch
@@ -23,6 +23,11 @@ class Modes:
 def current() -> Modes:
     """The modes of this thread as they are now."""
     return Modes(_function_modes(), _dispatch_modes(), torch.utils._device.CURRENT_DEVICE, _device_context())
+
+
+def without(found: Modes, mode: Any) -> Modes:
+    """``found`` but for one function mode."""
+    return replace(found, function=tuple(one for one in found.function if one is not mode))
 
 
 def restore(wanted: Modes) -> None:

@@ -17,7 +17,7 @@ from typing_extensions import Self
 
 from syncscope import sites
 from syncscope.events import Event
-from syncscope.simcuda import debug_mode, modes
+from syncscope.simcuda import debug_mode, hearing, modes
 from syncscope.simcuda.charges import Charge
 from syncscope.simcuda.frames import Frame
 from syncscope.sites import Site
@@ -114,13 +114,38 @@ class Watch(ABC):
             self._outer.kernels.update(self.kernels)
 
     def _leave(self) -> None:
-        _here.watch = self._outer
+        inner = self._inner()
+        if inner:
+            self._leave_from_between(inner)
+        else:
+            _here.watch = self._outer
+            modes.restore(self._modes)
         if self in _over_gpus:
             _over_gpus.remove(self)
-        modes.restore(self._modes)
         while self._undo:
             self._undo.pop()()
+        if inner:
+            inner[0]._undo.insert(0, hearing.begin())  # leaving has ended it for the thread
         self.frames.clear()
+
+    def _inner(self) -> list[Watch]:
+        """The watches that were entered in this one and are still on, innermost first.
+
+        A generator that is left in the middle may be left before those that came later.
+        """
+        found: list[Watch] = []
+        one = _here.watch
+        while one is not None and one is not self:
+            found.append(one)
+            one = one._outer
+        return found if one is self else []
+
+    def _leave_from_between(self, inner: list[Watch]) -> None:
+        """Take this watch out from under those that it stands around: they go on as they are."""
+        inner[-1]._outer = self._outer
+        for one in inner:
+            one._modes = modes.without(one._modes, self._mode)
+        modes.restore(modes.without(modes.current(), self._mode))
 
     def is_in_sight(self) -> bool:
         """Whether calls from Python pass the device: not while it is answering one."""

@@ -221,3 +221,41 @@ def test_an_address_that_is_used_again_is_not_on_the_device(entered):
         for _ in range(200):
             torch.zeros(64, device="cuda")
             assert not torch.zeros(64).is_cuda
+
+
+def read(made):
+    torch.ones(2, device="cuda").sum().item()
+    return len(made)
+
+
+def test_a_scope_that_is_left_before_those_inside_of_it_takes_nothing_along():
+    before = state()
+    first, second = [], []
+    outer, inner = SimulatedDevice(first.append), SimulatedDevice(second.append)
+    outer.__enter__()
+    inner.__enter__()
+    assert (read(first), read(second)) == (1, 2)
+    outer.__exit__(None, None, None)
+    assert (read(second), len(first)) == (3, 2)
+    inner.__exit__(None, None, None)
+    assert state() == before
+
+
+def test_generators_that_take_turns_inside_of_their_scopes():
+    before = state()
+
+    def watched():
+        events = []
+        with SimulatedDevice(events.append):
+            yield events
+            read(events)
+            yield events
+
+    generators = [watched() for _ in range(3)]
+    heard = [next(one) for one in generators]
+    for one in generators:
+        next(one)
+    assert [len(events) for events in heard] == [3, 3, 3]
+    for one in (generators[1], generators[0], generators[2]):
+        one.close()
+    assert state() == before
