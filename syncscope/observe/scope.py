@@ -178,6 +178,10 @@ class Scope:
         """What was not done as on a GPU, in sentences."""
         return list(dict.fromkeys(note for device in self._devices() for note in device.notes))
 
+    def note(self, text: str) -> None:
+        """Keep ``text`` for the report."""
+        self._mine.device.note(text)
+
     def _devices(self) -> list[Watch]:
         return [thread.device for thread in self._threads]
 

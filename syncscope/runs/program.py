@@ -88,6 +88,8 @@ def start(program: Program, args: tuple[str, ...]) -> None:
     """
     main = ModuleType("__main__")
     main.__dict__.update(program.namespace, __builtins__=builtins)
+    if sys.version_info < (3, 14):
+        main.__dict__["__annotations__"] = {}
     # The frames of the module before, which is the tool's, still need its names.
     _replaced.append(sys.modules["__main__"])
     sys.modules["__main__"] = main

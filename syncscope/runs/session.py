@@ -9,6 +9,7 @@ import sys
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
+from syncscope.runs.leftovers import unfinished
 from syncscope.runs.program import Program, Raised, start
 
 if TYPE_CHECKING:
@@ -73,6 +74,8 @@ class Session:
     def _exit(self) -> None:
         # A forked child that ends as programs do has this handler too, but not the report.
         if os.getpid() == self._process:
+            for sentence in unfinished():
+                self._scope.note(sentence)
             self._scope.__exit__(None, None, None)
             self._finish(self._ended)
 

@@ -44,6 +44,7 @@ print(type(__loader__).__name__, __doc__, sys.modules["__main__"].__dict__ is gl
 """
 
 AS_WITHOUT = {
+    "its globals": "print(sorted(globals()))\nx: int = 3\nprint(__annotations__)",
     "what it is, arguments, pickling, input and binary output": WHO
     + """
 import argparse, pickle
@@ -244,6 +245,24 @@ for _ in range(2):
 total(x)
 x.tolist()
 """
+
+
+def test_what_runs_after_the_report_is_named(tmp_path: Path) -> None:
+    lines = [
+        "import torch",
+        "class Kept:",
+        "    def __del__(self):",
+        "        torch.ones(1, device='cuda').item()",
+        "kept, gone = Kept(), Kept()",
+        "del gone",
+    ]
+    (tmp_path / "script.py").write_text("\n".join(lines))
+    found = record(tmp_path, "script.py")
+    assert found["counts"]["scalar_reads"] == 1
+    (note,) = found["notes"]
+    assert (
+        note.startswith("Kept.__del__ (") and "script.py:3) runs when Python ends, after this report" in note
+    )
 
 
 @pytest.fixture
