@@ -194,7 +194,7 @@ def test_outside_of_operators_nothing_copies_and_what_waits_is_a_synchronize(fil
         for _ in range(calls.pop("cudaDeviceSynchronize", 0) + calls.pop("hipDeviceSynchronize", 0)):
             torch.cuda.synchronize()
         for _ in range(calls.pop("cudaEventSynchronize", 0)):
-            torch.cuda.Event().synchronize()
+            torch.cuda.current_stream().record_event().synchronize()
     assert not calls
     total = sum((call.activity.waits for call in outside), 0)
     assert (scope.counts.waits, scope.counts.memcpy) == (total, 0)
