@@ -148,6 +148,26 @@ def test_modules_move_with_their_parameters_and_buffers(events):
     assert not any(p.is_cuda for p in module.parameters())
 
 
+@pytest.mark.parametrize("shape", [(), (1,), (3,)])
+@pytest.mark.parametrize("learned", [True, False])
+def test_parameters_of_any_shape_move_themselves(shape, learned, events):
+    module = nn.Module()
+    module.scale = scale = nn.Parameter(torch.ones(shape), requires_grad=learned)
+    module.cuda()
+    assert module.scale is scale
+    assert scale.is_cuda and scale.exp().is_cuda
+    assert totals(events) == (0, 1, 0, 1)
+
+
+@pytest.mark.parametrize("write", [torch.Tensor.copy_, lambda h, value: h.__setitem__(..., value)])
+def test_a_host_scalar_that_is_written_from_the_device_is_the_users_own(write, events):
+    scale, value = torch.ones((), requires_grad=True), torch.full((), 2.0, device="cuda")
+    written = scale * 1
+    write(written, value)
+    assert written.item() == 2
+    assert totals(events) == (1, 0, 0, 1)
+
+
 def test_state_dicts(events):
     module = nn.Linear(3, 2).cuda()
     host = nn.Linear(3, 2)

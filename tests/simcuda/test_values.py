@@ -198,3 +198,32 @@ def test_values_are_the_cpus_through_several_calls_and_backward(names, dtype, se
     with SimulatedDevice(lambda event: None):
         simulated = chain(x.to("cuda"))
     assert parts(simulated) == parts(chain(x))
+
+
+def volume(dtype):
+    return torch.arange(8.0).reshape(1, 1, 2, 2, 2).to(dtype)
+
+
+def image(dtype):
+    return torch.arange(16.0).reshape(1, 1, 4, 4).to(dtype)
+
+
+@pytest.mark.parametrize(
+    "call, dtypes",
+    [
+        (lambda dtype: torch.histc(torch.tensor([0, 1, 1, 3]).to(dtype), 2, min=0, max=3), INTEGERS),
+        (lambda dtype: F.avg_pool3d(volume(dtype), 2), FLOATS),
+        (lambda dtype: F.interpolate(image(dtype), (2, 2), mode="bilinear", antialias=True), FLOATS),
+        (lambda dtype: F.interpolate(image(dtype), (2, 2), mode="bicubic", antialias=True), FLOATS),
+        (lambda dtype: F.multi_margin_loss(image(dtype)[0, 0], torch.arange(4)), FLOATS),
+        (lambda dtype: F.multilabel_margin_loss(image(dtype)[0, 0], torch.eye(4).long()), FLOATS),
+    ],
+)
+def test_dtypes_that_only_cudas_kernels_take(call, dtypes):
+    wide = torch.float64
+    expected = call(wide)
+    with SimulatedDevice(lambda event: None), torch.device("cuda"):
+        for dtype in dtypes:
+            result = call(dtype)
+            assert result.is_cuda and result.dtype == dtype
+            torch.testing.assert_close(result.cpu().to(wide), expected, rtol=0.01, atol=0.01)

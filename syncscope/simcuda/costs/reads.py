@@ -10,6 +10,7 @@ from torch import Tensor
 
 from syncscope.simcuda import watch
 from syncscope.simcuda.charges import Charge
+from syncscope.simcuda.costs.dtypes import computed_wider
 from syncscope.simcuda.costs.layouts import charged
 from syncscope.simcuda.costs.table import Call, cost, is_on, read, upload
 from syncscope.simcuda.frames import called
@@ -118,8 +119,12 @@ def _counted_in_bins(call: Call, histc: Callable[..., Any]) -> Tensor:
     source="aten/src/ATen/native/cuda/SummaryOps.cu, _histc_cuda",
     figures="2 DtoH, 2 waits where no range is given; nothing with min and max",
     instead="give min and max",
+<<<<<<< HEAD
     fails_late=True,
     stand_in=_counted_in_bins,
+=======
+    stand_in=computed_wider,
+>>>>>>> b08afa8 (A 0-dim parameter moves itself; dtypes that only CUDA's kernels take are computed wider)
 )
 def histc(call: Call) -> Iterable[Charge]:
     """Two elements, unless the range is given."""

@@ -55,11 +55,19 @@ _GRADIENT = reason(
 def returning(call: Frame) -> tuple[Any, ...]:
     """Its arguments; 0-dim host tensors that want a gradient, beside device tensors, are made to fetch it."""
     if any(map(_is_host_scalar, call.args)) and call.inputs_on_device:
-        return tuple(
-            _Fetching.apply(value) if _is_host_scalar(value) else value  # type: ignore[no-untyped-call]
-            for value in call.args
-        )
+        kept = 1 if _changes_the_first(call.func) else 0
+        return (*call.args[:kept], *map(_fetching, call.args[kept:]))
     return call.args
+
+
+def _changes_the_first(func: Any) -> bool:
+    """Whether ``func`` changes its first argument, which then has to be the user's own tensor."""
+    name = getattr(func, "__name__", "")
+    return name in ("__set__", "__setitem__") or (name.endswith("_") and not name.endswith("__"))
+
+
+def _fetching(value: object) -> object:
+    return _Fetching.apply(value) if _is_host_scalar(value) else value  # type: ignore[no-untyped-call]
 
 
 def _is_host_scalar(value: object) -> bool:
