@@ -7,7 +7,7 @@ from torch import Tensor
 
 from syncscope.simcuda.charges import Charge
 from syncscope.simcuda.costs.layouts import clone
-from syncscope.simcuda.costs.table import Call, cost
+from syncscope.simcuda.costs.table import Call, cost, fetch
 
 
 @cost(
@@ -41,3 +41,20 @@ def _product_shape(name: str, left: Tensor, right: Tensor) -> tuple[int, ...]:
 def _uses_lt(call: Call, base: Tensor) -> bool:
     """CuBLASLt takes the bias of a half-precision product as an operand of its own (Blas.cpp)."""
     return call.operator.name == "addmm" and base.dtype in (torch.float16, torch.bfloat16)
+
+
+@cost(
+    "_grouped_mm",
+    why="where the groups end is fetched, to multiply them one by one",
+    source="aten/src/ATen/native/cuda/GroupedBlas.cpp, _grouped_mm_cuda; GroupedMMUtils.h, _grouped_mm_fallback",
+    figures="1 DtoH, 1 wait with offs, in any precision but bfloat16; nothing otherwise",
+    instead="bfloat16, which one kernel multiplies on compute capability 9.0 and 10.0; other GPUs fetch all "
+    "the same",
+    versions="PyTorch 2.8 and older refuse what isn't bfloat16",
+)
+def grouped(call: Call) -> Charge | None:
+    """The offsets, unless one kernel takes all groups."""
+    dtypes = {call["self"].dtype, call["mat2"].dtype, call["out_dtype"] or call["self"].dtype}
+    if call["offs"] is None or dtypes == {torch.bfloat16}:
+        return None
+    return fetch(call["offs"])
