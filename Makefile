@@ -25,5 +25,5 @@ $(BIN)/python:
 	touch $@
 
 .venv/installed-for-tests: pyproject.toml constraints.txt | $(BIN)/python
-	$(INSTALL) --editable '.[test]'
+	$(INSTALL) --editable '.[test,models]'
 	touch .venv/installed $@

@@ -1,4 +1,4 @@
-"""Models of transformers in miniature, with random weights: each acts on the CPU and on the simulated device."""
+"""Models of transformers in miniature, with random weights, on the CPU and on the simulated device."""
 
 import inspect
 import os
@@ -22,7 +22,7 @@ class Both:
     scope: Scope
 
     def check(self):
-        """Equal bit for bit, nothing unknown, and the report names each line that waits: one of transformers or a test."""
+        """Equal bit for bit, nothing unknown, and the report names each line that waits."""
         assert len(self.found) == len(self.expected) > 0
         for found, expected in zip(self.found, self.expected, strict=True):
             assert (found.dtype, found.shape) == (expected.dtype, expected.shape)

@@ -3,6 +3,8 @@
 import pytest
 import torch
 
+pytestmark = pytest.mark.filterwarnings("ignore:.*torch.jit.script:DeprecationWarning")
+
 SMALL = {
     "vocab_size": 99,
     "hidden_size": 32,

@@ -79,3 +79,17 @@ def test_batch_normalisation_copies_the_running_mean_in_evaluation(cost, device)
     assert cost(lambda: layer(rows)) == (0, 0, 0, 0)
     layer.eval()
     assert cost(lambda: layer(rows)) == (0, 0, 1, 0)
+
+
+@pytest.mark.parametrize(
+    "dtype, figures",
+    [(torch.float32, (1, 0, 0, 1)), (torch.float16, (1, 0, 0, 1)), (torch.bfloat16, (0, 0, 0, 0))],
+)
+def test_a_grouped_product_fetches_where_the_groups_end(cost, device, dtype, figures):
+    rows, matrices = (
+        torch.ones(8, 16, device="cuda", dtype=dtype),
+        torch.ones(2, 16, 16, device="cuda", dtype=dtype),
+    )
+    ends = torch.tensor([4, 8], device="cuda", dtype=torch.int32)
+    assert cost(lambda: torch._grouped_mm(rows, matrices, offs=ends)) == figures
+    assert cost(lambda: torch._grouped_mm(matrices, matrices)) == (0, 0, 0, 0)

@@ -46,7 +46,8 @@ def _uses_lt(call: Call, base: Tensor) -> bool:
 @cost(
     "_grouped_mm",
     why="where the groups end is fetched, to multiply them one by one",
-    source="aten/src/ATen/native/cuda/GroupedBlas.cpp, _grouped_mm_cuda; GroupedMMUtils.h, _grouped_mm_fallback",
+    source="aten/src/ATen/native/cuda/GroupedBlas.cpp, _grouped_mm_cuda; GroupedMMUtils.h, "
+    "_grouped_mm_fallback",
     figures="1 DtoH, 1 wait with offs, in any precision but bfloat16; nothing otherwise",
     instead="bfloat16, which one kernel multiplies on compute capability 9.0 and 10.0; other GPUs fetch all "
     "the same",
