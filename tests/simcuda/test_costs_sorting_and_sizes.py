@@ -58,6 +58,7 @@ def test_distinct_rows_wait_between_the_steps_of_thrust(cost, x, words, waits):
 def test_membership_in_a_small_set_is_free_of_waits_and_in_a_large_one_is_not(cost, x):
     few, many = torch.arange(2.0, device="cuda"), torch.arange(50.0, device="cuda")
     assert cost(lambda: torch.isin(x, few)) == (0, 0, 1, 0)
+    assert cost(lambda: torch.isin(few[:1], few[0])) == (0, 0, 2, 0)
     assert cost(lambda: torch.isin(x, many)) == (2, 1, 5, 3)
     assert cost(lambda: torch.isin(x, many, assume_unique=True)) == (0, 1, 5, 1)
 

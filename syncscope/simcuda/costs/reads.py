@@ -97,20 +97,18 @@ def _any_negative(values: Tensor) -> bool:
         return bool((values < 0).any())
 
 
-def _counted_in_bins(call: Call, histc: Callable[..., Any]) -> Tensor:
+def _counted_in_bins(call: Call, histc: Callable[..., Any]) -> Any:
     """Count integers too, as CUDA can.
 
     Raises:
         RuntimeError: the values are of a narrow dtype; as PyTorch words it.
         NotImplementedError: the same.
     """
-    values, rest = call["self"], (call["bins"], call["min"], call["max"])
-    if values.dtype in _WITHOUT_HISTOGRAM:
-        error, said = _WITHOUT_HISTOGRAM[values.dtype]
+    dtype = call["self"].dtype
+    if dtype in _WITHOUT_HISTOGRAM:
+        error, said = _WITHOUT_HISTOGRAM[dtype]
         raise error(said)
-    if values.is_floating_point() or call.kwargs:
-        return histc(*call.args, **call.kwargs)  # type: ignore[no-any-return]
-    return histc(values.double(), *rest).to(values.dtype)  # type: ignore[no-any-return]
+    return computed_wider(call, histc)
 
 
 @cost(
@@ -119,12 +117,8 @@ def _counted_in_bins(call: Call, histc: Callable[..., Any]) -> Tensor:
     source="aten/src/ATen/native/cuda/SummaryOps.cu, _histc_cuda",
     figures="2 DtoH, 2 waits where no range is given; nothing with min and max",
     instead="give min and max",
-<<<<<<< HEAD
     fails_late=True,
     stand_in=_counted_in_bins,
-=======
-    stand_in=computed_wider,
->>>>>>> b08afa8 (A 0-dim parameter moves itself; dtypes that only CUDA's kernels take are computed wider)
 )
 def histc(call: Call) -> Iterable[Charge]:
     """Two elements, unless the range is given."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from syncscope.simcuda.charges import Charge
-from syncscope.simcuda.costs.layouts import charged, is_dense
+from syncscope.simcuda.costs.layouts import charged, clone, is_dense
 from syncscope.simcuda.costs.table import Call, cost, device_copy, dtype_name, read
 
 
@@ -83,12 +83,11 @@ def equal(call: Call) -> list[Charge]:
     "pow.Tensor_Scalar",
     why="the first power is a copy",
     source="aten/src/ATen/native/Pow.cpp, pow_Tensor_Scalar_out",
-    figures="1 DtoD for the exponent 1, if the tensor is contiguous; nothing otherwise",
+    figures="1 DtoD for the exponent 1, if the tensor is dense, in whatever order; nothing otherwise",
 )
 def first_power(call: Call) -> Charge | None:
     """One memcpy for the exponent 1."""
-    base = call["self"]
-    return device_copy(base) if call["exponent"] == 1 and base.is_contiguous() else None
+    return clone(call["self"]) if call["exponent"] == 1 else None
 
 
 @cost(
