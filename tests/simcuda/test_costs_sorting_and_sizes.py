@@ -80,3 +80,10 @@ def test_a_single_sample_is_drawn_without_a_copy(cost, x):
     assert cost(lambda: torch.multinomial(x, 1, replacement=True)) == (0, 0, 0, 0)
     assert cost(lambda: torch.multinomial(x, 3, replacement=True)) == (0, 0, 2, 0)
     assert cost(lambda: torch.multinomial(x, 3)) == (0, 0, 0, 0)
+
+
+@pytest.mark.parametrize("same", [lambda t: t**1, lambda t: t.flip([]), lambda t: t.clone()])
+def test_a_dense_tensor_is_copied_as_a_block_in_whatever_order_it_is(cost, device, same):
+    dense = torch.ones(2, 3, 4, device="cuda").transpose(1, 2)
+    assert cost(lambda: same(dense)) == (0, 0, 1, 0)
+    assert cost(lambda: same(dense[..., 1:])) == (0, 0, 0, 0)
