@@ -42,6 +42,12 @@ class Operator:
     resizes: bool
 
     @property
+    def takes_out(self) -> bool:
+        """Whether the result is written to tensors that are given last: ``torch.add(x, y, out=z)``."""
+        written = len(self.written)
+        return written > 0 and self.written[-1] == len(self.arguments) - 1 > written - 1
+
+    @property
     def custom(self) -> bool:
         """Whether the operator isn't PyTorch's own: nothing is known of what it does on the host."""
         return self.namespace not in _BUILTIN_NAMESPACES
@@ -78,6 +84,17 @@ def operator(func: torch._ops.OpOverload) -> Operator:
         value_decides=bool(_VALUE_DECIDES & set(func.tags)),
         resizes=schema.name in _RESIZE or any(argument.is_out for argument in schema.arguments),
     )
+
+
+def without_out(op: Operator) -> list[Operator]:
+    """The overloads that return what ``op`` writes to its ``out`` arguments."""
+    if op.namespace != "aten" or not op.takes_out:
+        return []
+    packet = getattr(torch.ops.aten, op.name)
+    overloads = [getattr(packet, name) for name in packet.overloads()]
+    eager = [one for one in overloads if torch._C._dispatch_has_kernel(one.name())]  # TorchScript has others
+    given = op.arguments[: op.written[0]]
+    return [other for other in map(operator, eager) if other.arguments == given and not other.written]
 
 
 def moves_no_bytes(func: torch._ops.OpOverload) -> bool:

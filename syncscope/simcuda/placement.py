@@ -9,6 +9,8 @@ from torch import Tensor
 from torch.multiprocessing.reductions import StorageWeakRef
 from torch.nn import Parameter
 
+from syncscope.simcuda.hearing import unheard
+
 # A dead storage that is remembered still has a little memory, which may part the block that its tensor had
 # from the free memory beside it: the allocator then takes new pages from the system, again and again.
 _FIRST_SWEEP = 64
@@ -74,6 +76,9 @@ class Placement:
 
     def put(self, tensor: Tensor) -> None:
         """Place ``tensor``, and all that shares its storage, on the device."""
+        if tensor.is_nested and type(tensor) is Tensor:
+            for sizes in _host_parts(tensor):
+                self._device.discard(sizes.untyped_storage())
         if type(tensor) is Tensor and not torch._is_functional_tensor(tensor):
             try:
                 self._device.add(tensor.untyped_storage())
@@ -158,6 +163,13 @@ def parts(tensor: Tensor) -> Iterator[Tensor]:
         yield tensor.values()
     else:
         yield tensor
+
+
+def _host_parts(nested: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+    """Sizes, strides and offsets of a nested tensor's parts: they are the host's wherever the values are."""
+    with unheard():
+        offsets = nested._nested_tensor_storage_offsets()
+        return nested._nested_tensor_size(), nested._nested_tensor_strides(), offsets
 
 
 def is_wrapper(tensor: Tensor) -> bool:

@@ -125,6 +125,9 @@ CALLS = {
 }  # fmt: skip
 
 
+PRODUCTS = ("matmul", "dot", "einsum")
+
+
 def data(shape, dtype, seed):
     values = torch.randint(-4, 5, shape, generator=torch.Generator().manual_seed(seed))
     return (values / 2).to(dtype) if dtype in FLOATS else values.to(dtype)
@@ -151,6 +154,8 @@ def check(name, shape, dtype, n, seed):
     with SimulatedDevice(lambda event: None):
         simulated = outcome(call, x.to("cuda"), y.to("cuda"), n)
     expected = outcome(call, x, y, n)
+    if name in PRODUCTS and dtype not in FLOATS:
+        return  # CUDA multiplies no integers: see test_costs_other_spellings.py
     # An operator that the CPU lacks, or that fails, fails in the same way.
     assert parts(simulated) == parts(expected), f"{name} with {n!r} on {dtype} {tuple(shape)}"
 

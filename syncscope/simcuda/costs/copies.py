@@ -120,18 +120,19 @@ def _has_format(source: Tensor, wanted: torch.memory_format | None) -> bool:
     mixes=True,
 )
 def where(call: Call) -> list[Charge]:
-    """An upload for each host scalar that the user gave as a tensor.
+    """An upload for each tensor of one element that lives on the host.
 
     Raises:
         RuntimeError: a larger host tensor stands beside device tensors; as PyTorch words it.
     """
-    given = [call[name] for name in ("condition", "self", "other") if call.on_host(name)]
+    names = ("condition", "self", "other")
+    given = [call[name] for i, name in enumerate(names) if call.on_host(name) and i not in call.numbers]
     if any(one.dim() > 0 for one in given):
         raise RuntimeError(
             "Expected all tensors to be on the same device, but found at least two devices, "
             "cuda:0 and cpu! (in torch.where)"
         )
-    return [charge for one in given if _is_the_users(one) and (charge := upload(one))]
+    return [charge for one in given if (charge := upload(one))]
 
 
 def _is_the_users(one: Tensor) -> bool:

@@ -32,7 +32,7 @@ _POWERS = "powers of the matrix are copied into one tensor"
 def matrix_exp(call: Call) -> list[Charge]:
     """By the norm of the matrix; a batch is sorted into degrees."""
     matrices = call["self"]
-    if not matrices.numel() or matrices.shape[-1] == 1:
+    if matrices.dim() < 2 or not matrices.numel() or matrices.shape[-1] == 1:
         return []
     if matrices.shape[:-2].numel() > 1:
         return _of_a_batch(matrices)

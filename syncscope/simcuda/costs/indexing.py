@@ -10,7 +10,7 @@ from torch import Tensor
 
 from syncscope.simcuda import watch
 from syncscope.simcuda.charges import Charge
-from syncscope.simcuda.costs.layouts import overlap
+from syncscope.simcuda.costs.layouts import charged, overlap
 from syncscope.simcuda.costs.table import Call, cost, fetch, is_on, size_read, upload
 from syncscope.simcuda.frames import called
 from syncscope.simcuda.hearing import unheard
@@ -181,9 +181,7 @@ def _expanded(one: Tensor, sorts: bool = False) -> Iterator[Charge]:
         if masks:
             yield size_read(one, why=_MASK)
     else:
-        charge = _uploaded(one, masks, sorts)
-        if charge:
-            yield charge
+        yield from _uploaded(one, masks, sorts)
 
 
 def _was_built_on_a_gpu(one: Tensor) -> bool:
@@ -192,13 +190,18 @@ def _was_built_on_a_gpu(one: Tensor) -> bool:
     return device is not None and not device.simulated and not _is_the_users(one)
 
 
-def _uploaded(one: Tensor, masks: bool, sorts: bool) -> Charge | None:
-    """A host index goes up; of a mask the indices, found on the host in pinned memory, without a wait."""
+def _uploaded(one: Tensor, masks: bool, sorts: bool) -> list[Charge]:
+    """A host index goes up; of a mask the indices, found on the host in pinned memory, without a wait.
+
+    Those that are sorted go up for one dimension after the other.
+    """
     if not masks:
-        return upload(one, why=_HOST_INDEX)
+        return charged(upload(one, why=_HOST_INDEX))
     with unheard():
         found = one.detach().nonzero()
-    return upload(found, waits=sorts, pinned=not sorts, why=_SORTED_MASK if sorts else _HOST_MASK)
+    if sorts:
+        return charged(*(upload(column, why=_SORTED_MASK) for column in found.unbind(1)))
+    return charged(upload(found, waits=False, pinned=True, why=_HOST_MASK))
 
 
 def _built(one: Tensor) -> Iterator[Charge]:

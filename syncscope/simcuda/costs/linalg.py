@@ -11,12 +11,15 @@ from typing import Any
 import torch
 from torch import Tensor
 
+from syncscope.simcuda import preferences
 from syncscope.simcuda.charges import Charge
 from syncscope.simcuda.costs.layouts import INTO_COLUMNS, VERSION, by_columns, charged, copy_to_columns
-from syncscope.simcuda.costs.table import Call, cost, device_copy, read
+from syncscope.simcuda.costs.table import Call, cost, device_copy, fetch, read
+from syncscope.simcuda.hearing import unheard
 
 _CHECK = "the host learns whether the factorisation failed"
 _INFO = "whether the factorisation failed is one flag: all() of a single element copies it"
+_FINITE = "the host learns whether all elements are finite"
 _MAGMA = "MAGMA, which takes what cuSOLVER can't, waits for its queue"
 _NO_CHECK = "the _ex form with check_errors=False doesn't read"
 
@@ -35,19 +38,36 @@ def _info(matrices: Tensor) -> Charge:
     "_linalg_check_errors",
     why=_CHECK,
     source="aten/src/ATen/native/BatchLinearAlgebra.cpp, _linalg_check_errors",
-    figures="1 DtoH, 1 wait; 1 DtoD more for a single matrix",
+    figures="1 DtoH, 1 wait; 1 DtoD more for a single matrix; 1 DtoH, 1 wait more where one failed",
     instead=_NO_CHECK,
     enters=True,
+    fails_late=True,
 )
-def check_errors(call: Call) -> None:
-    """Nothing of its own: any() and item() are heard."""
+def check_errors(call: Call) -> Charge | None:
+    """any() and item() are heard; where one of a batch failed the host fetches which."""
+    info = call["info"]
+    with unheard():
+        failed = not call["is_matrix"] and bool(info.any())
+    return fetch(info, why=_CHECK) if failed else None
 
 
 def _eliminated(call: Call, run: Callable[..., Any]) -> Any:
-    """LAPACK always pivots: without pivots the elimination is done here."""
-    if call["pivot"] or call.operator.name == "linalg_lu":
+    """LAPACK always pivots: where the call asks for none the elimination is done here."""
+    if call["pivot"]:
         return run(*call.args, **call.kwargs)
-    factors = call["A"].clone()
+    if call.operator.name == "linalg_lu":
+        return _unpacked(call["A"])
+    return _without_pivots(call["A"])
+
+
+def _unpacked(matrices: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+    factors, pivots, _ = _without_pivots(matrices)
+    _, lower, upper = torch.lu_unpack(factors, pivots, unpack_pivots=False)
+    return matrices.new_empty(0), lower, upper
+
+
+def _without_pivots(matrices: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+    factors = matrices.clone()
     steps = min(factors.shape[-2:])
     for k in range(steps):
         factors[..., k + 1 :, k] /= factors[..., k, k, None]
@@ -63,18 +83,22 @@ def _eliminated(call: Call, run: Callable[..., Any]) -> Any:
     stand_in=_eliminated,
     why="without pivots the matrix is copied first; of a matrix that isn't square MAGMA waits for its queue",
     source="aten/src/ATen/native/cuda/linalg/BatchLinearAlgebra.cpp, lu_factor; magma's queues",
-    figures="1 DtoH, 1 wait with check_errors=True; 3 waits where the matrices aren't square; 1 DtoD "
-    "by the order in memory",
+    figures="1 DtoH, 1 wait with check_errors=True; 3 waits where the matrices aren't square, but none "
+    'with preferred_linalg_library("cusolver"); 1 DtoD by the order in memory',
     instead="check_errors=False, as by default, and square matrices",
 )
 def lu_factor_ex(call: Call) -> list[Charge]:
     """A copy in column order, MAGMA's waits, and the check where it is asked for."""
     matrices = call["A"]
-    square = matrices.shape[-1] == matrices.shape[-2]
-    waits = [] if square or not matrices.numel() else [Charge("wait", waits=3, why=_MAGMA, silent=True)]
+    waits = [Charge("wait", waits=3, why=_MAGMA, silent=True)] if _needs_magma(matrices) else []
     copied = copy_to_columns(matrices) if call["pivot"] else _unless_batched(matrices)
     checked = call.operator.name != "linalg_lu" and call["check_errors"]
     return [*waits, *charged(copied), *(error_check(matrices) if checked else [])]
+
+
+def _needs_magma(matrices: Tensor) -> bool:
+    square = matrices.dim() < 2 or matrices.shape[-1] == matrices.shape[-2]
+    return not square and matrices.numel() > 0 and preferences.magma_takes_what_is_not_square()
 
 
 def _unless_batched(matrices: Tensor) -> Charge | None:
@@ -117,7 +141,7 @@ def solve_ex(call: Call) -> list[Charge]:
     """Both matrices in column order, a vector twice, and the check where it is asked for."""
     matrices, right = call["A"], call["B"]
     vector = right.dim() == 1 or (right.dim() == matrices.dim() - 1 and right.shape == matrices.shape[:-1])
-    copied = _vector(right) if vector else _right_side(right, call["left"])
+    copied = _vector(right) if vector else _right_side(right, call["left"], matrices)
     checks = error_check(matrices) if call["check_errors"] else []
     return [*charged(copy_to_columns(matrices), copied), *checks]
 
@@ -127,7 +151,10 @@ def _vector(right: Tensor) -> Charge | None:
     return device_copy(right, 2 if right.dim() == 1 else 1, why=why)
 
 
-def _right_side(right: Tensor, left: bool) -> Charge | None:
+def _right_side(right: Tensor, left: bool, matrices: Tensor) -> Charge | None:
+    """A right side that is the same for a batch of matrices is spread out by a kernel."""
+    if right.shape[:-2].numel() < matrices.shape[:-2].numel():
+        return None
     return copy_to_columns(right if left else right.transpose(-2, -1))
 
 
@@ -147,7 +174,8 @@ def solve(call: Call) -> list[Charge]:
     """The right side in column order; MAGMA's LDL solve waits for its queue."""
     right = call["self" if "self" in call.operator.arguments and "B" not in call.operator.arguments else "B"]
     waits = [Charge("wait", waits=1, why=_MAGMA)] if _is_ldl(call) and right.numel() else []
-    return [*charged(copy_to_columns(right)), *waits]
+    turned = call.operator.name == "linalg_lu_solve" and not call["left"]
+    return [*charged(copy_to_columns(right.mT if turned else right)), *waits]
 
 
 def _is_ldl(call: Call) -> bool:
@@ -159,12 +187,14 @@ def _is_ldl(call: Call) -> bool:
     "_linalg_slogdet",
     why="the matrix or its transpose is factored, whichever is in column order",
     source="aten/src/ATen/native/BatchLinearAlgebra.cpp, _linalg_det_out, _linalg_slogdet_out",
-    figures="1 DtoD where the matrix is dense, in rows or in columns; nothing otherwise",
+    figures="1 DtoD where the matrix is dense, in rows or in columns, a complex one in columns; nothing "
+    "otherwise",
 )
 def determinant(call: Call) -> Charge | None:
-    """A memcpy of a dense matrix."""
+    """A memcpy of a dense matrix; of a complex one, where it is in column order."""
     matrices = call["A"]
-    return device_copy(matrices) if matrices.is_contiguous() or by_columns(matrices) else None
+    turned = matrices.is_contiguous() and not matrices.is_complex()
+    return device_copy(matrices) if turned or by_columns(matrices) else None
 
 
 @cost(
@@ -202,7 +232,7 @@ def reflectors(call: Call) -> Charge | None:
 )
 def ormqr(call: Call) -> Charge | None:
     """The matrix that is multiplied."""
-    return copy_to_columns(call["other"])
+    return copy_to_columns(call["input3"])
 
 
 @cost(
@@ -215,6 +245,8 @@ def ormqr(call: Call) -> Charge | None:
 def qr(call: Call) -> list[Charge]:
     """One or two memcpys of a matrix, by its order and its sizes."""
     matrices = call["A"]
+    if matrices.dim() < 2:
+        return []
     rows, columns = matrices.shape[-2:]
     single = matrices.shape[:-2].numel() == 1
     wide = (
@@ -249,12 +281,15 @@ def eigh(call: Call) -> list[Charge]:
     "eigenvalues of real ones; 1 DtoH, 1 wait for the eigenvalues of complex ones; 1 or more "
     "DtoD by the layout",
     instead="torch.linalg.eigh, if the matrix is symmetric, reads once",
+    fails_late=True,
 )
 def eig(call: Call) -> list[Charge]:
     """Two reads, and for real vectors a third: whether a pair is complex."""
     matrices = call["self"]
+    if matrices.dim() < 2 or not _is_finite(matrices):
+        return [read(matrices, why=_FINITE)]
     real_vectors = call.operator.name == "linalg_eig" and not matrices.is_complex()
-    finite = read(matrices, why="the host learns whether all elements are finite")
+    finite = read(matrices, why=_FINITE)
     pairs = read(
         matrices, why="the host learns whether an eigenvalue is complex, to join the vectors of a pair"
     )
@@ -266,6 +301,11 @@ def eig(call: Call) -> list[Charge]:
         *charged(device_copy(matrices, why="the matrix is copied before")),
         *error_check(matrices),
     ]
+
+
+def _is_finite(matrices: Tensor) -> bool:
+    with unheard():
+        return bool(torch.isfinite(matrices.detach()).all())
 
 
 def _without_driver(call: Call, run: Callable[..., Any]) -> Any:
@@ -286,9 +326,9 @@ def _without_driver(call: Call, run: Callable[..., Any]) -> Any:
 def svd(call: Call) -> list[Charge]:
     """Copies in column order; two reads, one with gesvd."""
     matrices = call["A"]
-    rows, columns = matrices.shape[-2:]
-    if not matrices.numel():
+    if matrices.dim() < 2 or not matrices.numel():
         return []
+    rows, columns = matrices.shape[-2:]
     if call["driver"] == "gesvd":
         turned = matrices.transpose(-2, -1) if rows < columns else matrices
         return [*charged(copy_to_columns(turned)), *error_check(matrices)]
@@ -312,6 +352,12 @@ def _infos(matrices: Tensor) -> Charge:
     instead="torch.linalg.solve_ex(A.mT @ A, A.mT @ b), if A is well conditioned",
 )
 def lstsq(call: Call) -> list[Charge]:
-    """Both sides in column order, and the check."""
+    """Both sides in column order, and the check.
+
+    Raises:
+        RuntimeError: another driver than the only one that CUDA has; as PyTorch words it.
+    """
+    if call["driver"] not in (None, "gels"):
+        raise RuntimeError("torch.linalg.lstsq: `driver` other than `gels` is not supported on CUDA")
     sides = charged(copy_to_columns(call["self"]), copy_to_columns(call["b"]))
     return [*sides, *error_check(call["self"])]

@@ -36,6 +36,31 @@ def from_mask(call: Call) -> list[Charge]:
 
 
 @cost(
+    "_nested_tensor_size",
+    "_nested_tensor_strides",
+    "_nested_tensor_storage_offsets",
+    why="the sizes of the parts live on the host, wherever the parts do",
+    source="aten/src/ATen/NestedTensorImpl.h, get_nested_sizes",
+    figures="nothing",
+    host_results=(0,),
+)
+def sizes(call: Call) -> None:
+    """Nothing."""
+
+
+@cost(
+    "_nested_view_from_buffer",
+    "_nested_view_from_buffer_copy",
+    why="the sizes of the parts live on the host, wherever the parts do",
+    source="aten/src/ATen/native/nested/NestedTensorFactories.cpp, _nested_view_from_buffer",
+    figures="nothing",
+    mixes=True,
+)
+def view(call: Call) -> None:
+    """Nothing."""
+
+
+@cost(
     "to_padded_tensor",
     "nested_to_padded_tensor",
     why=_SIZES,

@@ -6,7 +6,7 @@ import torch
 from torch import Tensor
 
 from syncscope.simcuda.charges import Charge
-from syncscope.simcuda.costs.layouts import clone
+from syncscope.simcuda.costs.layouts import VERSION, clone
 from syncscope.simcuda.costs.table import Call, cost, fetch
 
 
@@ -24,10 +24,54 @@ def added(call: Call) -> Charge | None:
     """A memcpy of an input of the result's own shape and order, in single or double precision."""
     base = call["self"]
     left, right = call[call.operator.arguments[1]], call[call.operator.arguments[2]]
-    shape = _product_shape(call.operator.name, left, right)
-    if call["beta"] == 0 or tuple(base.shape) != shape or not base.is_contiguous():
+    if left.dim() + right.dim() < 3:
         return None
-    return None if _uses_lt(call, base) else clone(base)
+    refuse_integers(call.operator.name, left, right)
+    shape = _product_shape(call.operator.name, left, right)
+    if call["beta"] == 0 or _uses_lt(call, base):
+        return None
+    alike = tuple(base.shape) == shape or base.numel() == 1 == torch.Size(shape).numel()
+    return clone(base) if alike and base.is_contiguous() else None
+
+
+@cost(
+    "mm",
+    "mv",
+    "dot",
+    "vdot",
+    "bmm",
+    why="one kernel computes the product",
+    source="aten/src/ATen/native/cuda/Blas.cpp, addmm_out_cuda_impl, addmv_out_cuda, dot_cuda",
+    figures="nothing: of integers it is a NotImplementedError",
+)
+def product(call: Call) -> None:
+    """Nothing."""
+    first, second = call.operator.arguments[:2]
+    refuse_integers(call.operator.name, call[first], call[second])
+
+
+_KERNELS = {
+    "mm": "addmm_cuda",
+    "addmm": "addmm_cuda",
+    "mv": "addmv_impl_cuda",
+    "addmv": "addmv_impl_cuda",
+    "dot": "dot",
+    "vdot": "vdot",
+}
+"""The name by which each kernel says that it doesn't take a dtype."""
+
+
+def refuse_integers(operator: str, left: Tensor, right: Tensor) -> None:
+    """Products of integers exist on the CPU only; those of batches have a kernel since 2.14.
+
+    Raises:
+        NotImplementedError: as PyTorch words it (AT_DISPATCH_FLOATING_AND_COMPLEX_TYPES).
+    """
+    kernel = _KERNELS.get(operator, "baddbmm_cuda" if VERSION < (2, 14) else "")
+    floating = left.is_floating_point() or left.is_complex() or left.dtype != right.dtype
+    if kernel and not floating and left.numel() and right.numel():
+        kind = left.type().removeprefix("torch.").removesuffix("Tensor")
+        raise NotImplementedError(f"\"{kernel}\" not implemented for '{kind}'")
 
 
 def _product_shape(name: str, left: Tensor, right: Tensor) -> tuple[int, ...]:

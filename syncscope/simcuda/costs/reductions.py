@@ -44,7 +44,6 @@ _FUSED_MODE = 2048
 
 
 @cost(
-    "mode",
     why="of one element the mode is that element, copied; in a long slice Thrust finds it, step by step",
     source="aten/src/ATen/native/cuda/TensorModeKernel.cpp, mode_kernel_impl; TensorModeKernel.cu, ModeImpl",
     figures="1 DtoD for slices of one element; 6 DtoH, 2 HtoD, 14 waits or more for each slice of more than "

@@ -32,6 +32,23 @@ def missing(call: Call) -> None:
 
 
 @cost(
+    "equal",
+    why="there is no such operator for sparse tensors",
+    source="aten/src/ATen/native/native_functions.yaml, equal",
+    figures="nothing: it is a NotImplementedError",
+    instead="compare indices() and values() of coalesced tensors",
+    sparse=True,
+)
+def missing_for_sparse(call: Call) -> None:
+    """Nothing.
+
+    Raises:
+        NotImplementedError: always; as PyTorch words it.
+    """
+    missing(call)
+
+
+@cost(
     "sspaddmm",
     why="there is no such operator on CUDA",
     source="aten/src/ATen/native/sparse/cuda/SparseCUDATensorMath.cu, _sspaddmm_out_cuda",

@@ -97,13 +97,16 @@ def _is_no_distribution(weights: Tensor) -> bool:
     "multinomial",
     why="sampling with replacement copies the distribution",
     source="aten/src/ATen/native/cuda/MultinomialKernel.cu, multinomial_with_replacement_kernel_impl",
-    figures="2 DtoD for several samples with replacement; nothing otherwise",
+    figures="2 DtoD for several samples with replacement; 1 DtoD for a batch of one distribution: any() "
+    "of a single element copies it; nothing otherwise",
     stand_in=_drawn,
 )
 def multinomial(call: Call) -> Charge | None:
-    """Two memcpys for several samples with replacement; one sample is drawn by an argmax."""
-    several = call["replacement"] and call["num_samples"] > 1
-    return device_copy(call["self"], 2) if several else None
+    """Two memcpys for several samples with replacement; otherwise one for a batch of one."""
+    weights = call["self"]
+    if call["replacement"] and call["num_samples"] > 1:
+        return device_copy(weights, 2)
+    return device_copy(weights) if weights.dim() == 2 and weights.shape[0] == 1 else None
 
 
 @cost(

@@ -2,16 +2,33 @@
 
 from __future__ import annotations
 
+import torch
 from torch import Tensor
 
 from syncscope.simcuda.charges import Charge
 from syncscope.simcuda.costs.layouts import charged
 from syncscope.simcuda.costs.sorting import copies_of_a_sort
 from syncscope.simcuda.costs.table import Call, cost, device_copy, read, size_read, upload
+from syncscope.simcuda.hearing import unheard
 
 _DISTINCT = "a large test set: how many elements are distinct decides a size, and the host has to know it"
 _SORT = "a large test set is sorted together with the elements"
 _FOUND = "the answer is copied into the result"
+
+
+@cost(
+    "searchsorted",
+    why="the host learns the smallest and the largest element of the sorter, to check them",
+    source="aten/src/ATen/native/BucketizationUtils.h, searchsorted_pre_check",
+    figures="2 DtoH, 2 waits with a sorter; nothing without one",
+    instead="gather the sorted values once, and give no sorter",
+    fails_late=True,
+)
+def searchsorted(call: Call) -> list[Charge]:
+    """Two elements of a sorter."""
+    sorter = call["sorter"]
+    checked = sorter is not None and sorter.numel() and sorter.dtype is torch.int64
+    return [read(sorter)] * 2 if checked else []
 
 
 @cost(
@@ -47,24 +64,6 @@ def _sorting(elements: Tensor, tests: Tensor, unique: bool) -> list[Charge]:
 
 
 def _joined(elements: Tensor, tests: Tensor, unique: bool) -> Tensor:
-    import torch
-
-    from syncscope.simcuda.hearing import unheard
-
     with unheard():
         parts = [elements.detach().reshape(-1), tests.detach().reshape(-1)]
         return torch.cat(parts if unique else [one.unique() for one in parts])
-
-
-@cost(
-    "searchsorted",
-    why="a sorter is checked: the host learns its smallest and its largest index",
-    source="aten/src/ATen/native/BucketizationUtils.h, searchsorted_pre_check",
-    figures="2 DtoH, 2 waits with a sorter; nothing without one",
-    instead="sort the boundaries once, and give no sorter",
-    fails_late=True,
-)
-def searchsorted(call: Call) -> list[Charge]:
-    """Two elements of a sorter."""
-    sorter = call["sorter"]
-    return [] if sorter is None or not sorter.numel() else [read(sorter)] * 2

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import torch
 from torch import Tensor
 
 from syncscope.simcuda.charges import Charge
-from syncscope.simcuda.costs.layouts import charged, is_dense, same_dense_layout
-from syncscope.simcuda.costs.table import Call, cost, device_copy, upload
+from syncscope.simcuda.costs.layouts import charged, clone, is_dense, same_dense_layout
+from syncscope.simcuda.costs.table import Call, cost, device_copy, dtype_name, upload
 
 SMALL_SORT = 4096
 """Longest slice that is sorted in place, in shared memory (cuda/Sort.cpp, should_use_small_sort)."""
@@ -74,3 +75,40 @@ def median(call: Call) -> list[Charge]:
     values = call["self"].reshape(-1)
     nan = None if values.numel() else upload(values.new_empty(()), why=_NAN)
     return charged(nan, device_copy(values, copies_of_a_sort(values, 0)))
+
+
+_LONGEST_MODE = 2048
+"""Longest slice whose most frequent element is found by one kernel (cuda/TensorModeKernel.cpp)."""
+
+
+@cost(
+    "mode",
+    why="in a long slice Thrust looks for the most frequent element: the host waits for each of its steps",
+    source="aten/src/ATen/native/cuda/TensorModeKernel.cpp, mode_kernel_impl; TensorModeKernel.cu, ModeImpl",
+    figures="nothing for slices of at most 2048 elements; 6 DtoH, 2 HtoD, 13 waits for each longer slice; "
+    "2 DtoH, 2 HtoD, 5 waits for each longer slice of bool; 1 DtoD more where the slices lie one after "
+    "the other; 1 DtoD for slices of one element",
+    instead="torch.bincount with minlength, or scatter_add_ into a histogram of known size",
+)
+def mode(call: Call) -> list[Charge]:
+    """By the length of a slice, and how many there are."""
+    values = call["self"]
+    length = values.shape[call["dim"]] if values.dim() else 1
+    if length == 1:
+        return charged(clone(values))
+    if length <= _LONGEST_MODE:
+        return []
+    in_place = values.transpose(call["dim"], -1).is_contiguous()
+    steps = _steps_of_thrust(values)
+    return [*charged(device_copy(values) if in_place else None), *steps * (values.numel() // length)]
+
+
+def _steps_of_thrust(values: Tensor) -> list[Charge]:
+    """Numbers of distinct elements, their counts and positions come back; the two results go up."""
+    reads, waits = (2, 4) if values.dtype is torch.bool else (6, 12)
+    name = dtype_name(values)
+    why = "the most frequent element and its position are uploaded"
+    return [
+        Charge("scalar_read", dtoh=reads, waits=waits, dtype=name),
+        Charge("upload", htod=2, waits=1, dtype=name, why=why),
+    ]

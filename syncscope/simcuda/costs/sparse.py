@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from typing import Any, TypeGuard
+
 import torch
 from torch import Tensor
 
@@ -34,6 +37,13 @@ def coalescing(tensor: Tensor, dims: int | None = None) -> list[Charge]:
     ]
 
 
+def transposed(tensor: Tensor) -> list[Charge]:
+    """A COO tensor is copied, and two rows of its indices change places."""
+    if not tensor._nnz():
+        return []
+    return [*copied_indices(tensor), *charged(device_copy(tensor._values(), 4, _RESULT))]
+
+
 def _waits(times: int) -> Charge:
     return Charge("wait", waits=times, why=_STEPS, silent=True)
 
@@ -50,9 +60,28 @@ def _values(tensor: Tensor) -> Tensor:
     return tensor._values() if tensor.layout is torch.sparse_coo else tensor.values()
 
 
+def _is_compressed(value: object) -> TypeGuard[Tensor]:
+    return isinstance(value, Tensor) and value.layout not in (torch.strided, torch.sparse_coo)
+
+
 def copied_indices(tensor: Tensor) -> list[Charge]:
     """A memcpy for each tensor of indices."""
-    return charged(*(device_copy(one, why=_INDICES) for one in _indices(tensor)))
+    return charged(*(clone(one, _INDICES) for one in _indices(tensor)))
+
+
+_UNARY = (
+    "abs", "asin", "asinh", "atan", "atanh", "ceil", "deg2rad", "erf", "erfinv", "expm1", "floor", "frac",
+    "isinf", "isnan", "isneginf", "isposinf", "log1p", "rad2deg", "relu", "round", "sgn", "sign", "signbit",
+    "sin", "sinh", "sqrt", "tan", "tanh", "trunc",
+)  # fmt: skip
+"""Functions of one sparse tensor that leave zeros zeros."""
+
+
+def _without_gaps(call: Call, run: Callable[..., Any]) -> Tensor:
+    """The CPU cuts the indices out of longer ones; on CUDA they are dense."""
+    made: Tensor = run(call["self"])
+    indices, values = made._indices().contiguous(), made._values()
+    return torch.sparse_coo_tensor(indices, values, made.shape, is_coalesced=True)
 
 
 @cost(
@@ -62,6 +91,7 @@ def copied_indices(tensor: Tensor) -> list[Charge]:
     figures="1 DtoH, 1 or more DtoD, 5 waits; nothing where coalesced, or with fewer than 2 entries",
     instead=_COALESCE_FIRST,
     sparse=True,
+    stand_in=_without_gaps,
 )
 def coalesce(call: Call) -> list[Charge]:
     """One number and five waits; nothing with fewer than two entries."""
@@ -87,19 +117,37 @@ def product(call: Call) -> list[Charge]:
     given = [value for value in call.args if isinstance(value, Tensor)]
     name = call.operator.name
     sides = [one for one in given if one.layout is torch.sparse_coo]
+    if name == "mm" and _is_turned(*given):
+        return _turned(*given)
     if name == "mm" and len(sides) == 2:
         return [*(charge for one in sides for charge in coalescing(one)), _waits(2)]
     found = [charge for one in sides for charge in coalescing(one)]
     extras: dict[str, list[Charge | None]] = {
         "mv": [device_copy(given[-1], 2, _RESULT)],
         "bmm": [_waits(1)],
-        "hspmm": [device_copy(given[-1], 3, _RESULT), _waits(1)],
+        "hspmm": [device_copy(given[-1], 2 + bool(coalescing(given[0])), _RESULT), _waits(1)],
     }
     adds = name.endswith("addmm") and given[0].layout is torch.strided and call["beta"] != 0
     added = [clone(given[0], "what is added is copied into the result first")] if adds else []
     both_csr = name == "mm" and all(one.layout is torch.sparse_csr for one in given)
     results = [device_copy(_values(given[0]), 2, _RESULT)] if both_csr else []
     return [*found, *charged(*(extras.get(name, []) if sides else []), *added, *results)]
+
+
+def _is_turned(left: Tensor, right: Tensor) -> bool:
+    """Whether the product is that of the transposed factors: sparse rows come first (Blas.cpp)."""
+    if left.layout is torch.sparse_csc:
+        return True
+    return left.layout is torch.strided and right.layout in (torch.sparse_coo, torch.sparse_csr)
+
+
+def _turned(left: Tensor, right: Tensor) -> list[Charge]:
+    """The sparse factor is transposed: of entries each part is copied, compressed ones are put in order."""
+    sparse = left if left.layout is not torch.strided else right
+    if sparse.layout is torch.sparse_coo:
+        return [*transposed(sparse), *coalescing(sparse, sparse.sparse_dim())]
+    flag = Charge("upload", htod=1, waits=1, dtype="int64", why="an offset is uploaded to order the entries")
+    return [flag, *charged(device_copy(sparse.values(), 6, _RESULT))]
 
 
 @cost(
@@ -182,16 +230,6 @@ def of_coalesced(call: Call) -> list[Charge]:
     "div",
     "mul_",
     "div_",
-    "sqrt",
-    "abs",
-    "sin",
-    "tanh",
-    "relu",
-    "sign",
-    "floor",
-    "ceil",
-    "expm1",
-    "log1p",
     "sparse_mask",
     why="the result's indices are copied from the input's",
     source="aten/src/ATen/native/sparse/SparseUnaryOps.cpp; SparseTensorMath.cpp, mul_sparse, div_sparse",
@@ -204,10 +242,33 @@ def with_copied_indices(call: Call) -> list[Charge]:
     if other is tensor and call.operator.name == "sparse_mask":
         return []
     if isinstance(other, Tensor) and other.layout is torch.sparse_coo and tensor.layout is torch.sparse_coo:
-        both = not (tensor.is_coalesced() and other.is_coalesced())
-        return charged(device_copy(other._values(), 4 if both else 1))
+        both = tensor.is_coalesced() and other.is_coalesced()
+        return copied_indices(tensor) if both else charged(device_copy(other._values(), 4))
+    if call.operator.name == "sparse_mask" and _is_compressed(other):
+        return [size_read(other.values())] * 2 + charged(device_copy(other.values(), why=_RESULT))
+    if call.operator.name == "mul" and _is_compressed(tensor) and isinstance(other, Tensor) and other.dim():
+        if other.layout is torch.strided:
+            return [size_read(tensor.values())] * 2 + charged(device_copy(tensor.values(), 5, _RESULT))
+        return charged(device_copy(tensor.values(), 9, _RESULT))
     one = tensor if tensor.layout is not torch.strided else other
     return copied_indices(one) if isinstance(one, Tensor) else []
+
+
+@cost(
+    *_UNARY,
+    why="uncoalesced entries are added up before a function is taken of them",
+    source="aten/src/ATen/native/sparse/SparseUnaryOps.cpp, coalesced_unary_ufunc; SparseCsrTensorMath.cpp",
+    figures="1 DtoD; 2 DtoD for compressed layouts; 1 DtoH, 1 or more DtoD, 5 waits more where uncoalesced; "
+    "nothing for indices with gaps",
+    instead=_COALESCE_FIRST,
+    sparse=True,
+)
+def unary(call: Call) -> list[Charge]:
+    """The input coalesced, and its indices copied."""
+    tensor = call["self"]
+    coalesced = coalescing(tensor)
+    copies = charged(device_copy(tensor._values(), why=_INDICES)) if coalesced else copied_indices(tensor)
+    return [*coalesced, *copies]
 
 
 @cost(
@@ -227,19 +288,31 @@ def cloned(call: Call) -> list[Charge]:
     if tensor.layout is torch.strided:
         return []
     converts = "dtype" in call.kwargs and call["dtype"] not in (None, tensor.dtype)
-    return [*copied_indices(tensor), *charged(None if converts else device_copy(_values(tensor)))]
+    negates = call.operator.name == "neg" and _is_compressed(tensor)
+    if call.operator.name == "copy_" and call["self"] is tensor:
+        return []
+    return [*copied_indices(tensor), *charged(None if converts or negates else clone(_values(tensor)))]
 
 
 @cost(
     "sum.dim_IntList",
-    why="made of a sum of the entries, which is coalesced",
-    source="aten/src/ATen/native/sparse/SparseTensorMath.cpp, sum_sparse_coo, _sparse_sum",
-    figures="nothing of its own",
+    why="made of a sum of the entries, which is coalesced; of a compressed tensor the host learns a size",
+    source="aten/src/ATen/native/sparse/SparseTensorMath.cpp, sum_sparse_coo, _sparse_sum; "
+    "SparseCsrTensorMath.cu, reduce_sparse_csr_cuda_template",
+    figures="nothing of its own for COO; 1 DtoH, 1 wait for compressed layouts along the last dimension; "
+    "1 DtoH, 1 HtoD, 2 waits along the first",
+    instead="multiply with a vector of ones: a product of sparse rows doesn't wait",
     sparse=True,
     enters=True,
 )
-def summed(call: Call) -> None:
-    """Nothing of its own."""
+def summed(call: Call) -> list[Charge]:
+    """Nothing of its own for COO; a size, and along the first dimension an upload, for compressed layouts."""
+    tensor = call["self"]
+    if not _is_compressed(tensor):
+        return []
+    along_rows = any(dim % tensor.dim() == 0 for dim in call["dim"] or ())
+    flag = Charge("upload", htod=1, waits=1, dtype="int64", why="the size of the result is uploaded")
+    return [size_read(tensor.values()), *([flag] if along_rows else [])]
 
 
 @cost(
@@ -255,7 +328,8 @@ def index_select(call: Call) -> list[Charge]:
     tensor = call["self"]
     if tensor.layout is not torch.sparse_coo or not tensor._nnz():
         return []
-    return [size_read(tensor._values()), *charged(device_copy(tensor._values(), 3, _RESULT))]
+    parts = charged(*[clone(tensor._indices(), _RESULT)] * 3)
+    return [size_read(tensor._values()), *parts]
 
 
 @cost(

@@ -7,7 +7,7 @@ from torch import Tensor
 
 from syncscope.simcuda.charges import Charge
 from syncscope.simcuda.costs.layouts import charged
-from syncscope.simcuda.costs.sparse import coalescing
+from syncscope.simcuda.costs.sparse import coalescing, transposed
 from syncscope.simcuda.costs.table import Call, cost, device_copy, dtype_name, size_read
 from syncscope.simcuda.hearing import unheard
 
@@ -27,7 +27,8 @@ from syncscope.simcuda.hearing import unheard
 def to_sparse(call: Call) -> list[Charge]:
     """Of a dense tensor: how many, for compressed layouts twice; the parts are copied."""
     dense = call["self"]
-    if call.operator.name != "_to_sparse":
+    coo = "layout" not in call.operator.arguments or call["layout"] in (None, torch.sparse_coo)
+    if call.operator.name != "_to_sparse" or not coo:
         return [size_read(dense)] * 2
     found = size_read(dense)
     sparse_dims = call["sparse_dim"] if "sparse_dim" in call.operator.arguments else dense.dim()
@@ -68,7 +69,7 @@ def to_layout(call: Call) -> list[Charge]:
     if tensor.layout is not torch.sparse_coo:
         return _between_compressed(tensor, name)
     if name == "_to_sparse_csc" and tensor._nnz() > 1:
-        return [*charged(device_copy(tensor._values(), 5)), *coalescing(tensor, tensor.sparse_dim())]
+        return [*transposed(tensor), *coalescing(tensor, tensor.sparse_dim())]
     return coalescing(tensor) if name != "_to_dense" else []
 
 

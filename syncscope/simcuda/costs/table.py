@@ -12,18 +12,22 @@ from typing import Any
 from torch import Tensor
 
 from syncscope.simcuda.charges import Charge
-from syncscope.simcuda.operators import Operator
+from syncscope.simcuda.operators import Operator, without_out
 from syncscope.simcuda.placement import PLACEMENT
 
 
 @dataclass(frozen=True)
 class Call:
-    """One ATen call as its operator's entry sees it; ``result`` is None until it has run."""
+    """One ATen call as its operator's entry sees it; ``result`` is None until it has run.
+
+    ``numbers``: positions of the arguments that are numbers, and tensors for the schema's sake only.
+    """
 
     operator: Operator
     args: tuple[Any, ...]
     kwargs: dict[str, Any]
     result: Any = None
+    numbers: tuple[int, ...] = ()
 
     def __getitem__(self, name: str) -> Any:
         """The argument ``name``, or its default."""
@@ -140,8 +144,12 @@ def free(call: Call) -> None:
 
 @cache
 def entry(operator: Operator) -> Entry | None:
-    """The entry of ``operator``: that of its overload, else that of its name."""
+    """The entry of ``operator``: that of its overload, else that of its name, else that without ``out=``."""
     _load()
+    return _entry(operator) or next(filter(None, map(_entry, without_out(operator))), None)
+
+
+def _entry(operator: Operator) -> Entry | None:
     return _ENTRIES.get(_with_overload(operator)) or _ENTRIES.get(operator.name)
 
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 from torch import Tensor
 
 from syncscope.simcuda.charges import Charge
-from syncscope.simcuda.costs.layouts import clone
 from syncscope.simcuda.costs.sorting import copies_of_a_sort
 from syncscope.simcuda.costs.table import Call, cost, device_copy, dtype_name
 
@@ -27,15 +26,15 @@ def binary_cross_entropy(call: Call) -> Charge | None:
 
 @cost(
     "im2col",
-    why="the patches of each image are copied into the result",
-    source="aten/src/ATen/native/cuda/Im2Col.cu, im2col_out_cuda_template",
-    figures="1 DtoD for more than one patch; nothing otherwise",
+    why="the result starts with the size of the input, and what is in it is copied when it grows",
+    source="aten/src/ATen/native/cuda/Im2Col.cu, im2col_out_cuda_template; cuda/Resize.cpp",
+    figures="1 DtoD where the patches have more elements than the input; nothing otherwise",
     after=True,
 )
 def im2col(call: Call) -> Charge | None:
-    """One memcpy where there is more than one patch."""
+    """One memcpy where the patches outgrow the input."""
     patches = call.result
-    return device_copy(patches) if patches.shape[-1] > 1 else None
+    return device_copy(patches) if patches.numel() > call["self"].numel() else None
 
 
 @cost(
@@ -84,8 +83,10 @@ def ctc_loss(call: Call) -> list[Charge]:
     "_fft_c2r",
     why="a transform along one dimension overwrites its input, which is copied first",
     source="aten/src/ATen/native/cuda/SpectralOps.cpp, _fft_c2r_cufft",
-    figures="1 DtoD along one dimension; nothing along several",
+    figures="1 DtoD along one dimension of a contiguous tensor; nothing otherwise",
 )
 def fft_to_real(call: Call) -> Charge | None:
     """One memcpy along one dimension."""
-    return clone(call["self"]) if len(call["dim"]) == 1 else None
+    spectrum = call["self"]
+    copied = len(call["dim"]) == 1 and spectrum.is_contiguous() and not spectrum.is_conj()
+    return device_copy(spectrum) if copied else None

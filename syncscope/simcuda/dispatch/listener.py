@@ -117,11 +117,16 @@ class _Hearing:
         return bool(frames) and frames[-1].operator == self.op.name
 
     def _makes_device_tensor(self, inputs: list[Tensor]) -> bool:
-        if not (self.op.factory or not inputs):
+        if inputs and not self.op.factory:
             return False
-        if self.op.name == "_to_copy":  # it makes none of nothing: a host tensor stays where it is
-            return _names_cuda(self.kwargs.get("device"))
+        if inputs and self.device.simulated and not self._is_asked_for_the_device():
+            return False  # made after the model of a tensor of the host
         return self.device.places_on_device() or _names_cuda(self.kwargs.get("device"))
+
+    def _is_asked_for_the_device(self) -> bool:
+        """Whether the call that runs names the device, as ``torch.zeros_like(c, device="cuda")`` does."""
+        frames = self.device.frames
+        return bool(frames) and frames[-1].target is True
 
     def _reads_what_was_built(self, inputs: list[Tensor]) -> bool:
         """Whether a 0-dim array as an index of a device tensor is read: the binding builds it there."""
@@ -221,7 +226,7 @@ class _Hearing:
         args = self.args
         if self.numbers:
             args = tuple(torch.tensor(v) if i in self.numbers else v for i, v in enumerate(args))
-        return table.Call(self.op, args, self.kwargs, result)
+        return table.Call(self.op, args, self.kwargs, result, self.numbers)
 
     def _is_unknown(self) -> bool:
         return self.op.custom or (self.op.value_decides and not self.op.explicit)
@@ -237,7 +242,7 @@ class _Hearing:
     def _place(self, result: Any, host: tuple[int, ...]) -> None:
         """Put what the operator made on the device; what it changed was there already, or is the host's."""
         if type(result) is Tensor:
-            if result.is_cpu and not self._is_written(result):
+            if not host and result.is_cpu and not self._is_written(result):
                 PLACEMENT.put(result)
             return
         if host:

@@ -34,6 +34,8 @@ def one_hot(spoken: Spoken) -> Any:
     classes = int(classes)
     if classes == -1:
         classes = int(indices.max()) + 1
+    if torch._C._functorch.is_functorch_wrapped_tensor(indices):
+        return (indices.unsqueeze(-1) == torch.arange(classes, device=indices.device)).long()
     made = torch.zeros((*indices.shape, classes), dtype=indices.dtype, device=indices.device)
     return made.scatter_(-1, indices.unsqueeze(-1), 1)
 
@@ -72,7 +74,7 @@ def ctc_loss(spoken: Spoken) -> Any:
     spoken.device.charge(_of_ctc(words, lengths), op="aten::_to_copy", why=_CTC.why)
     with unheard():
         words["input_lengths"], words["target_lengths"] = (
-            one.tolist() if isinstance(one, Tensor) else one for one in lengths
+            one.reshape(-1).tolist() if isinstance(one, Tensor) else one for one in lengths
         )
         if not PLACEMENT.is_on(words["targets"]):
             words["targets"] = words["targets"].clone()
@@ -142,8 +144,12 @@ def sparse_coo_tensor(spoken: Spoken) -> Any:
     names = ("indices", "values", "size")
     words = dict(zip(names, spoken.args, strict=False)) | spoken.kwargs
     asked = None if words.get("device") is None else means_cuda(words["device"])
+    if "values" not in words:
+        return spoken.plainly()  # of a size alone
     if asked is False or not (asked or any(table.is_on(words[name]) for name in names[:2])):
         return spoken.plainly()
+    if asked is None and table.is_on(words["indices"]) != table.is_on(words["values"]):
+        raise RuntimeError("Expected all tensors to be on the same device: indices and values are on two")
     for name in names[:2]:
         words[name] = _on_device(spoken, words[name])
     words.pop("device", None)
@@ -154,6 +160,27 @@ def sparse_coo_tensor(spoken: Spoken) -> Any:
     with unheard():
         made = spoken.func(**words)
     return made
+
+
+@spelling(
+    torch.sparse_csr_tensor,
+    torch.sparse_csc_tensor,
+    torch.sparse_bsr_tensor,
+    torch.sparse_bsc_tensor,
+    torch.sparse_compressed_tensor,
+)
+def sparse_compressed_tensor(spoken: Spoken) -> Any:
+    """``torch.sparse_csr_tensor``: parts of the host go up where a device is named."""
+    device = spoken.kwargs.get("device")
+    if device is None or not means_cuda(device):
+        return spoken.plainly()
+    parts = [_on_device(spoken, part) for part in spoken.args[:3]]
+    words = {
+        name: _on_device(spoken, part) if name.endswith(("indices", "values")) else part
+        for name, part in spoken.kwargs.items()
+        if name != "device"
+    }
+    return spoken.run(*parts, *spoken.args[3:], **words)
 
 
 def _on_device(spoken: Spoken, data: Any) -> Tensor:

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 Spelling = Callable[["Spoken"], Any]
 
 _SPELLINGS: dict[Any, Spelling] = {}
-_FILES = ("queries", "transfers", "construction", "composites", "nested", "sharing", "overloads")
+_FILES = ("queries", "transfers", "construction", "composites", "nested", "sharing", "overloads", "refusals")
 
 
 def spelling(*functions: Any) -> Callable[[Spelling], Spelling]:

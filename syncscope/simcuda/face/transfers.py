@@ -287,8 +287,9 @@ def type_as(spoken: Spoken) -> Any:
 def tolist(spoken: Spoken) -> Any:
     """``t.tolist()``: the whole tensor in one copy, of whatever shape."""
     (tensor,) = spoken.args
+    values = spoken.run_unheard(tensor)
     _charge_fetch(spoken, tensor)
-    return spoken.run_unheard(tensor)
+    return values
 
 
 @spelling(Tensor.numpy)
@@ -333,15 +334,3 @@ def pin_memory(spoken: Spoken) -> Tensor:
 def _charge_fetch(spoken: Spoken, tensor: Tensor) -> None:
     charge = table.fetch(tensor) if PLACEMENT.is_on(tensor) else None
     spoken.device.charge([charge] if charge else [], op="aten::_to_copy", why=_READS.why)
-
-
-@spelling(Tensor.apply_, Tensor.map_, Tensor.map2_)
-def only_on_cpu(spoken: Spoken) -> Any:
-    """``t.apply_(f)``: a Python function for each element, which no GPU runs.
-
-    Raises:
-        TypeError: a tensor is on the device; as PyTorch words it (python_variable_methods.cpp).
-    """
-    if spoken.inputs_on_device:
-        raise TypeError(f"{spoken.func.__name__} is only implemented on CPU tensors")
-    return spoken.run(*spoken.args, **spoken.kwargs)

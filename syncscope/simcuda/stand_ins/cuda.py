@@ -11,7 +11,7 @@ from typing import Any
 import torch
 from torch.cuda._utils import _get_device_index
 
-from syncscope.simcuda import debug_mode, watched
+from syncscope.simcuda import debug_mode, preferences, watched
 from syncscope.simcuda.face import generators, sharing
 from syncscope.simcuda.face.construction import tensor_type
 from syncscope.simcuda.places import means_cuda
@@ -36,7 +36,8 @@ from syncscope.simcuda.stand_ins import (
 from syncscope.simcuda.watch import Watch
 
 _PARTS = (
-    defaults, parallel, streams, storages, sharing, autocast, grouping, legacy, nested, profiling, tracing,
+    defaults, preferences, parallel, streams, storages, sharing, autocast, grouping, legacy, nested,
+    profiling, tracing,
     bindings, blind_spots,
 )  # fmt: skip
 _lock = threading.Lock()
@@ -190,7 +191,7 @@ _PROFILER: dict[str, Any] = {"start": lambda: None, "stop": lambda: None, "profi
 
 _BACKENDS: dict[str, Any] = {
     "is_built": versions.is_built,
-    "preferred_linalg_library": lambda backend=None: torch._C._LinalgBackend.Default,
+    "preferred_linalg_library": preferences.preferred_linalg_library,
 }
 
 _CUDART = SimpleNamespace(

@@ -1,0 +1,78 @@
+"""Spellings that CUDA refuses and the CPU takes."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from syncscope.simcuda.face.spellings import spelling
+from syncscope.simcuda.face.spoken import Spoken
+from syncscope.simcuda.face.transfers import Move, moved
+from syncscope.simcuda.placement import PLACEMENT
+
+
+@spelling(Tensor.backward)
+def backward(spoken: Spoken) -> Any:
+    """``t.backward(g)``: a gradient lives where its tensor does; a 0-dim one is taken there.
+
+    Raises:
+        RuntimeError: it doesn't; as PyTorch words it (torch/csrc/autograd/engine.cpp, validate_outputs).
+    """
+    tensor, *given = spoken.args
+    gradient = spoken.kwargs.get("gradient", given[0] if given else None)
+    if not isinstance(gradient, Tensor) or PLACEMENT.is_on(gradient) == PLACEMENT.is_on(tensor):
+        return spoken.plainly()
+    there, here = _sides(gradient, tensor)
+    if gradient.dim():
+        raise RuntimeError(f"invalid gradient at index 0 - expected device {here} but got {there}")
+    words = {**spoken.kwargs, "gradient": moved(gradient, Move(PLACEMENT.is_on(tensor)))}
+    return spoken.run(tensor, **words, **dict(zip(_BACKWARD, given[1:], strict=False)))
+
+
+_BACKWARD = ("retain_graph", "create_graph", "inputs")
+
+
+def _sides(*given: Tensor) -> list[str]:
+    return ["cuda:0" if PLACEMENT.is_on(one) else "cpu" for one in given]
+
+
+@spelling(torch._C._nn.binary_cross_entropy)
+def binary_cross_entropy(spoken: Spoken) -> Any:
+    """``F.binary_cross_entropy`` and ``nn.BCELoss``: not under autocast.
+
+    Raises:
+        RuntimeError: it is; as PyTorch words it (ATen/autocast_mode.cpp).
+    """
+    if torch.is_autocast_enabled("cuda") and spoken.inputs_on_device:
+        raise RuntimeError(
+            "torch.nn.functional.binary_cross_entropy and torch.nn.BCELoss are unsafe to autocast: "
+            "use binary_cross_entropy_with_logits"
+        )
+    return spoken.plainly()
+
+
+@spelling(Tensor.apply_, Tensor.map_, Tensor.map2_)
+def only_on_cpu(spoken: Spoken) -> Any:
+    """``t.apply_(f)``: a Python function for each element, which no GPU runs.
+
+    Raises:
+        TypeError: a tensor is on the device; as PyTorch words it (python_variable_methods.cpp).
+    """
+    if spoken.inputs_on_device:
+        raise TypeError(f"{spoken.func.__name__} is only implemented on CPU tensors")
+    return spoken.run(*spoken.args, **spoken.kwargs)
+
+
+@spelling(torch.quantile, torch.nanquantile, Tensor.quantile, Tensor.nanquantile)
+def quantile(spoken: Spoken) -> Any:
+    """``torch.quantile(t, q)``: ``q`` in a tensor lives where ``t`` does.
+
+    Raises:
+        RuntimeError: it doesn't; as PyTorch words it (Sorting.cpp, quantile_checks).
+    """
+    given = [one for one in (*spoken.args, *spoken.kwargs.values()) if isinstance(one, Tensor)]
+    if len({PLACEMENT.is_on(one) for one in given}) > 1:
+        raise RuntimeError("quantile() q tensor must be on the same device as the input tensor")
+    return spoken.plainly()
