@@ -13,6 +13,7 @@ from typing_extensions import Self
 
 from syncscope.events import Counts, Event
 from syncscope.observe import ranges, starts, tally
+from syncscope.observe.allowances import Allowance
 from syncscope.observe.families import family_of
 from syncscope.observe.ranges import Ranges
 from syncscope.observe.stepping import StepWatch, step_watch
@@ -147,6 +148,12 @@ class Scope:
     def counts(self) -> Counts:
         """Totals of all events so far."""
         return tally.counts(self.folded, self.families)
+
+    @property
+    def allowed(self) -> dict[Allowance, Folded]:
+        """Every allowance (``syncscope.allowed``) that the code came to, with the events that it took."""
+        met = dict.fromkeys(one for part in self._tallies() for one in list(part.allowed))
+        return {one: tally.folded(part.allowed.get(one, {}) for part in self._tallies()) for one in met}
 
     @property
     def steps(self) -> Steps | None:

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from syncscope.events import COUNT_NAMES, Counts, Event, count_names, figure
+from syncscope.observe.allowances import Allowance
 from syncscope.observe.ownership import in_library, own_line
 from syncscope.observe.ranges import Ranges
 from syncscope.sites import NOWHERE, Site
@@ -40,6 +41,7 @@ class _Times:
 class Tally:
     """The events of one thread; other threads may read it at any time.
 
+    ``allowed`` are those of the events that an allowance took; it has every allowance that the thread came to.
     ``inside`` are the events of finished steps. While a step is open, ``step`` has its
     events so far. ``figures`` and ``spots`` are the ranges over single steps, of counts and of lines.
     """
@@ -53,13 +55,18 @@ class Tally:
     def clear(self) -> None:
         """Forget everything so far; an open step begins anew."""
         self._times: dict[Heard, _Times] = {}
+        self.allowed: dict[Allowance, Folded] = {}
         self.inside: Folded = {}
         self.figures: Ranges[str] = Ranges()
         self.spots: Ranges[Spot] = Ranges()
         self.step = None if self.step is None else {}
 
-    def add(self, event: Event) -> None:
-        """Count ``event``, which the running code causes."""
+    def met(self, allowance: Allowance) -> None:
+        """The thread came to ``allowance``."""
+        self.allowed.setdefault(allowance, {})
+
+    def add(self, event: Event, allowance: Allowance | None = None) -> None:
+        """Count ``event``, which the running code causes, and which ``allowance`` takes, if any."""
         heard = Heard(event, own_line() if in_library(event.site.file) else NOWHERE)
         # An event's hash is dear: it is asked for once.
         times = self._times.get(heard)
@@ -68,6 +75,8 @@ class Tally:
         times.number += 1
         if self.step is not None:
             _add(self.step, heard, 1)
+        if allowance is not None:
+            _add(self.allowed.setdefault(allowance, {}), heard, 1)
 
     @property
     def heard(self) -> Folded:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Protocol
 
 from syncscope import sites
 from syncscope.events import Event
-from syncscope.observe import starts
+from syncscope.observe import allowances, starts
 from syncscope.observe.ownership import own_line
 from syncscope.observe.stepping import StepWatch
 from syncscope.observe.tally import Tally
@@ -62,6 +62,7 @@ class HeardThread:
         """Hear the current thread until ``entered`` is left."""
         entered.enter_context(self.device)
         entered.enter_context(starts.told(self))
+        entered.enter_context(allowances.heeded(self.tally))
         if self._scope.step_watch is not None:
             entered.enter_context(self._scope.step_watch.follow(self.tally))
 
@@ -84,7 +85,7 @@ class HeardThread:
 
     def _add(self, event: Event) -> None:
         if self._entry is None or self._entry is self._scope.entry:
-            self.tally.add(event)
+            self.tally.add(event, allowances.allowance(event, self.tally))
 
 
 class UnheardThread:

@@ -112,6 +112,7 @@ class Watch(ABC):
         if self._outer is not None:
             self._outer.operators.update(self.operators)
             self._outer.kernels.update(self.kernels)
+            self._outer.touched |= self.touched
 
     def _leave(self) -> None:
         inner = self._inner()

@@ -1,0 +1,1 @@
+"""How much a piece of code may read from the device, and what it did read. Imports no torch."""
