@@ -145,7 +145,7 @@ def _is_watched(item: pytest.Item) -> bool:
 
 @pytest.hookimpl(wrapper=True, tryfirst=True)
 def pytest_runtest_protocol(item: pytest.Item) -> Generator[None, object, object]:
-    """Let a watched test and its fixtures have the device, from before the set-up until after the tear-down."""
+    """Let a watched test and its fixtures have the device, from the set-up to the tear-down."""
     if not _is_watched(item):
         return (yield)
     try:
@@ -289,10 +289,12 @@ def syncscope_observe(request: pytest.FixtureRequest) -> Scope:
 
 @pytest.fixture
 def assert_host_reads(request: pytest.FixtureRequest) -> Callable[..., Region]:
-    """``with assert_host_reads(1) as captured:`` the host obtains exactly one value or size inside.
+    """A budget for a part of a test: inside, the host obtains exactly so many values or sizes.
 
-    ``kind`` (scalar, vector or size) limits those alone; ``info`` is shown where it fails; ``allow_idle`` lets
-    code pass that runs nothing on the device.
+        with assert_host_reads(1) as captured: ...
+
+    ``kind`` (scalar, vector or size) limits those alone; ``info`` is shown where it fails; ``allow_idle``
+    lets code pass of which nothing runs on the device.
     """
 
     def held(n: int, *, kind: str | None = None, info: str | None = None, allow_idle: bool = False) -> Region:
@@ -303,7 +305,7 @@ def assert_host_reads(request: pytest.FixtureRequest) -> Callable[..., Region]:
 
 @pytest.fixture
 def assert_max_host_reads(request: pytest.FixtureRequest) -> Callable[..., Region]:
-    """``with assert_max_host_reads(3) as captured:`` the host obtains at most three values or sizes inside."""
+    """A budget for a part of a test: inside, the host obtains at most so many values or sizes."""
 
     def held(n: int, *, kind: str | None = None, info: str | None = None, allow_idle: bool = False) -> Region:
         return _session(request.config).held(host_reads(Limit(n, exact=False), kind, allow_idle, info or ""))
@@ -313,7 +315,7 @@ def assert_max_host_reads(request: pytest.FixtureRequest) -> Callable[..., Regio
 
 @pytest.fixture
 def assert_no_host_reads(request: pytest.FixtureRequest) -> Callable[..., Region]:
-    """``with assert_no_host_reads() as captured:`` the host obtains nothing from the device inside."""
+    """A budget for a part of a test: inside, the host obtains nothing from the device."""
 
     def held(*, info: str | None = None, allow_idle: bool = False) -> Region:
         return _session(request.config).held(no_host_reads(allow_idle, info or ""))
@@ -323,7 +325,7 @@ def assert_no_host_reads(request: pytest.FixtureRequest) -> Callable[..., Region
 
 @pytest.fixture
 def assert_no_syncs(request: pytest.FixtureRequest) -> Callable[..., Region]:
-    """``with assert_no_syncs() as captured:`` the host never waits inside."""
+    """A budget for a part of a test: inside, the host never waits for the device."""
 
     def held(*, info: str | None = None, allow_idle: bool = False) -> Region:
         return _session(request.config).held(no_syncs(allow_idle, info or ""))

@@ -14,7 +14,7 @@ from types import CodeType, FrameType
 _PACKAGE = Path(__file__).parent
 
 # Frames of these packages never are the cause of a wait: they only pass it on.
-_PASSED_OVER = ("torch", "pytest", "_pytest", "pluggy", "click", "xdist")
+_PASSED_OVER = ("torch", "pytest", "_pytest", "pluggy", "click", "xdist", "execnet")
 
 
 @dataclass(frozen=True, order=True)

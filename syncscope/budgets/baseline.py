@@ -93,11 +93,11 @@ def read(file: Path) -> Baseline | None:
             return msgspec.json.decode(text, type=Baseline)
     except msgspec.DecodeError as error:
         raise UnusableResult(
-            f"{file}: no baseline ({error}); make it anew with --syncscope-update"
+            f"{file}: no baseline ({error}); take it away, and make it anew with --syncscope-update"
         ) from error
     raise UnusableResult(
         f"{file}: schema_version is {version}, this syncscope reads {SCHEMA_VERSION}; "
-        "make it anew with --syncscope-update"
+        "take it away, and make it anew with --syncscope-update"
     )
 
 

@@ -49,7 +49,7 @@ def _commented(file: str, source: str) -> Iterator[tuple[int, Comment]]:
     found: Comment | None = None
     first = 0
     for token in tokenize.generate_tokens(io.StringIO(source).readline):
-        if token.type == tokenize.COMMENT and (match := _COMMENT.match(token.string)):
+        if token.type == tokenize.COMMENT and (match := _COMMENT.search(token.string)):
             found = Comment(file, token.start[0], match["reason"].strip())
         elif token.type == tokenize.NEWLINE:
             if found is not None:

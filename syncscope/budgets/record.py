@@ -17,7 +17,7 @@ SCHEMA_VERSION = 1
 
 @dataclass(frozen=True)
 class Line:
-    """A line that caused events of one kind through one spelling, and how many; ``waits`` are theirs together."""
+    """A line that caused events of one kind through one spelling: how many, and with how many waits."""
 
     file: str
     line: int

@@ -26,7 +26,8 @@ class Verdict:
     @property
     def idle(self) -> bool:
         """Whether nothing was looked at, so that the figures say nothing."""
-        return not (self.touched or self.budget.allow_idle or self.settled.charged)
+        heard = self.settled.charged or self.settled.excused
+        return not (self.touched or self.budget.allow_idle or heard)
 
     @property
     def found(self) -> dict[str, int]:
@@ -51,7 +52,7 @@ class Verdict:
 
 
 def is_process(event: Event) -> bool:
-    """Whether a process was started: it has tensors of its own, and what it reads this one doesn't wait for."""
+    """Whether a process was started: it has tensors of its own, and this one waits for none of them."""
     return event.kind == "unknown" and not event.op and event.api in _PROCESSES
 
 
@@ -99,8 +100,8 @@ def headline(verdict: Verdict) -> str:
     info = f" [{budget.info}]" if budget.info else ""
     if verdict.idle:
         return (
-            f"{budget.measure.name}{info}: nothing ran on the device, so nothing was checked; make the tensors "
-            "on syncscope_device, or say allow_idle=True"
+            f"{budget.measure.name}{info}: nothing ran on the device, so nothing was checked; "
+            "make the tensors on syncscope_device, or say allow_idle=True"
         )
     found = said(budget, verdict.found)
     return f"{budget.measure.name}{info}: expected {expected(budget)}, found {found}{_and_unknown(verdict)}"

@@ -62,10 +62,11 @@ class Watching:
         self.scope.reset()
 
     def stop(self) -> list[str]:
-        """The test's own code has ended: what it did is recorded; returned are the failures of its budgets."""
+        """The test's own code has ended: record what it did, and return the failures of its budgets."""
         settled = settle(self.scope.folded, self.scope.allowed)
         verdicts = [self._verdict(budget, settled) for budget in self.budgets or self._of_the_baseline()]
-        broken = [one for one in verdicts if one.broken]
+        idle = [one for one in verdicts if one.idle]
+        broken = idle[:1] or [one for one in verdicts if one.broken]
         self.record = self._recorded(settled, verdicts, [verdict.headline(one) for one in broken])
         return [verdict.message(one, self.terms.folder, self.terms.stacks) for one in broken]
 
@@ -88,7 +89,7 @@ class Watching:
 
     @contextmanager
     def unittest_method(self, case: Any) -> Iterator[None]:
-        """Hold to the budgets what ``case``, a ``unittest.TestCase``, runs between its setUp and its tearDown."""
+        """Hold to the budgets what a ``unittest.TestCase`` runs between its setUp and its tearDown."""
         own = case._callTestMethod
 
         def held_method(method: Callable[[], object]) -> object:
@@ -101,7 +102,7 @@ class Watching:
             del case._callTestMethod
 
     def sent(self) -> object:
-        """The record as plain lists and dictionaries, which another process can be sent; None before the end."""
+        """The record as plain lists and dictionaries, for another process; None before the end."""
         return None if self.record is None else msgspec.to_builtins(self.record)
 
     def properties(self) -> list[tuple[str, object]]:

@@ -71,12 +71,12 @@ class allowed(ContextDecorator):
         """Prepare; nothing is allowed before the context is entered."""
         if not isinstance(reason, str) or not reason.strip():
             raise ValueError(
-                f'syncscope.allowed needs a reason in words, not {reason!r}: allowed("cache key")'
+                f"allowed takes a reason in words, not {reason!r}: say why the host may read here"
             )
         limits = {"reads": reads, "uploads": uploads, "explicit": explicit}
         wrong = {name: number for name, number in limits.items() if number is not None and number < 0}
         if wrong:
-            raise ValueError(f"syncscope.allowed takes numbers from 0 on, not {wrong}")
+            raise ValueError(f"allowed takes numbers from 0 on, not {wrong}")
         self._reason = reason.strip()
         unlimited = all(number is None for number in limits.values())
         self._limits = None if unlimited else {name: number or 0 for name, number in limits.items()}

@@ -41,8 +41,8 @@ class _Times:
 class Tally:
     """The events of one thread; other threads may read it at any time.
 
-    ``allowed`` are those of the events that an allowance took; it has every allowance that the thread came to.
-    ``inside`` are the events of finished steps. While a step is open, ``step`` has its
+    ``allowed`` are those of the events that an allowance took; every allowance that the thread came to is in
+    it. ``inside`` are the events of finished steps. While a step is open, ``step`` has its
     events so far. ``figures`` and ``spots`` are the ranges over single steps, of counts and of lines.
     """
 
