@@ -18,4 +18,5 @@ def pytest_collection_modifyitems(config, items):
 def pytest_configure(config):
     config.addinivalue_line("markers", "gpu: needs a real GPU (pytest --gpu)")
 
+
 pytest_plugins = ["pytester"]

@@ -115,15 +115,17 @@ def _and_unknown(verdict: Verdict) -> str:
 
 
 def expected(budget: Budget) -> str:
-    """``exactly 1``, ``at most 3 (none scalar)``, ``exactly 2 scalar``."""
-    parts = ", ".join(f"{limit} {_word(budget.measure, part, limit)}" for part, limit in budget.parts.items())
+    """``exactly 1``, ``at most 3 (no scalar)``, ``exactly 2 scalar``."""
+    parts = ", ".join(_expected_part(budget.measure, part, limit) for part, limit in budget.parts.items())
     if budget.total is None:
         return parts
     return f"{budget.total} ({parts})" if parts else str(budget.total)
 
 
-def _word(measure: Measure, part: str, limit: Limit) -> str:
-    return measure.parts[part][limit.number != 1]
+def _expected_part(measure: Measure, part: str, limit: Limit) -> str:
+    """``exactly 1 vector``, ``no scalar``."""
+    word = measure.parts[part][limit.number != 1]
+    return f"{limit} {word}" if limit.number else f"no {word}"
 
 
 def said(budget: Budget, found: Mapping[str, int]) -> str:

@@ -13,31 +13,17 @@ import click
 from syncscope.cli import options, progress
 from syncscope.cli import outputs as files
 from syncscope.cli.exit_codes import FINDING, FINE
-from syncscope.cli.options import DTYPE, NUMBER, OPERATOR, SWEEP, WHOLE_NUMBER, ListCommand, listed, number
+from syncscope.cli.options import OPERATOR, ListCommand, listed, number
 
 if TYPE_CHECKING:
     from syncscope.comparison.results import Comparison
     from syncscope.comparison.run import Device
-    from syncscope.subjects.cases import Sweep
 
 
 @click.command("compare", cls=ListCommand)
 @click.argument("old")
 @click.argument("new")
-@listed("--frames", WHOLE_NUMBER, "2 8 32", "Frames of the video.")
-@listed("--tokens-per-frame", WHOLE_NUMBER, "196", "Tokens of a frame after merging; they fill a rectangle.")
-@listed("--hidden", WHOLE_NUMBER, "1024", "Channels of a token.")
-@listed("--q", NUMBER, "0.5", "The fraction pruned, in [0, 1).")
-@listed("--dtype", DTYPE, "bfloat16 float32", "The features' dtype.")
-@listed("--sweep", SWEEP, "n=4,8,12", "Another variable of make_inputs; several multiply.")
-@number("--seed", least=0, default=0, help="The first seed.")
-@number("--seeds", least=1, default=1, help="How many, counted from --seed.")
-@click.option("--inputs", metavar="FILE::FUNCTION", help="Who makes the inputs of both subjects.")
-@click.option(
-    "--workload",
-    type=click.Choice(["scenes", "noise"]),
-    help="The built-in video: frames with means of their own, or independent tokens.",
-)
+@options.cases
 @options.device
 @number("--calls", least=1, default=20, help="Complete calls a case.")
 @listed("--count", OPERATOR, "sort cumsum", "ATen operators to count beside topk and scatter.")
@@ -85,7 +71,7 @@ def _compared(
     from syncscope.subjects.pair import load_pair
 
     # All that needs none of the subjects' code comes before it.
-    sweep = _sweep(**variables)
+    sweep = options.sweep_of_cases(**variables)
     families = _families(count)
     with loading(device):
         subjects = load_pair(old, new)
@@ -102,14 +88,6 @@ def _compared(
     )
     click.echo("syncscope runs the code of OLD and NEW on this machine", err=True)
     return compare(*subjects, plan, step)
-
-
-def _sweep(sweep: Sequence[str], **variables: Sequence[Any]) -> Sweep:
-    """The video's variables that were given, then those of ``--sweep``."""
-    from syncscope.subjects.cases import parse_sweep, sweep_of
-
-    given = [(name, values) for name, values in variables.items() if values]
-    return sweep_of([*given, *map(parse_sweep, sweep)])
 
 
 def _families(count: Sequence[str]) -> tuple[str, ...]:

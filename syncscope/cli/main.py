@@ -16,7 +16,7 @@ import click
 from syncscope import __version__
 from syncscope.cli import exit_codes, settings
 
-COMMANDS = ("compare", "run", "report", "explain", "doctor")
+COMMANDS = ("compare", "run", "report", "explain", "doctor", "init-test")
 
 
 class Commands(click.Group):
@@ -30,7 +30,7 @@ class Commands(click.Group):
         """The object ``command`` of the file that is named after it."""
         if cmd_name not in COMMANDS:
             return None
-        found: click.Command = import_module(f"syncscope.cli.{cmd_name}").command
+        found: click.Command = import_module(f"syncscope.cli.{cmd_name.replace('-', '_')}").command
         return found
 
 

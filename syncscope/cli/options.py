@@ -9,11 +9,14 @@ import re
 from collections import deque
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
 from syncscope.subjects import Unusable
+
+if TYPE_CHECKING:
+    from syncscope.subjects.cases import Sweep
 
 _F = TypeVar("_F", bound=Callable[..., Any])
 
@@ -93,6 +96,45 @@ device = click.option(
     show_default=True,
     help="auto takes a GPU where torch has one, and simulates one elsewhere.",
 )
+
+
+def cases(command: _F) -> _F:
+    """Decorate a command with what makes its cases: variables, seeds, and who makes the inputs."""
+    for option in reversed(_CASES):
+        command = option(command)
+    return command
+
+
+_CASES: tuple[Callable[[Any], Any], ...] = (
+    listed("--frames", WHOLE_NUMBER, "2 8 32", "Frames of the video."),
+    listed(
+        "--tokens-per-frame", WHOLE_NUMBER, "196", "Tokens of a frame after merging; they fill a rectangle."
+    ),
+    listed("--hidden", WHOLE_NUMBER, "1024", "Channels of a token."),
+    listed("--q", NUMBER, "0.5", "The fraction pruned, in [0, 1)."),
+    listed("--dtype", DTYPE, "bfloat16 float32", "The features' dtype."),
+    listed("--sweep", SWEEP, "n=4,8,12", "Another variable of make_inputs; several multiply."),
+    number("--seed", least=0, default=0, help="The first seed."),
+    number("--seeds", least=1, default=1, help="How many, counted from --seed."),
+    click.option("--inputs", metavar="FILE::FUNCTION", help="Who makes the inputs of both subjects."),
+    click.option(
+        "--workload",
+        type=click.Choice(["scenes", "noise"]),
+        help="The built-in video: frames with means of their own, or independent tokens.",
+    ),
+)
+
+
+def sweep_of_cases(sweep: Sequence[str], **variables: Sequence[Any]) -> Sweep:
+    """The video's variables that were given, then those of ``--sweep``.
+
+    Raises:
+        UnusableSweep: a variable has a value that it can't have, or comes twice.
+    """
+    from syncscope.subjects.cases import parse_sweep, sweep_of
+
+    given = [(name, values) for name, values in variables.items() if values]
+    return sweep_of([*given, *map(parse_sweep, sweep)])
 
 
 class ListCommand(click.Command):

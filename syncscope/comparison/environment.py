@@ -22,10 +22,15 @@ def environment(device: str) -> Environment:
         gpu=torch.cuda.get_device_name() if on_gpu else "",
         driver=_said("nvidia-smi", "--query-gpu=driver_version", "--format=csv,noheader") if on_gpu else "",
         cuda=(torch.version.cuda or torch.version.hip or "") if on_gpu else "",
-        commit=_said("git", "rev-parse", "--short", "HEAD"),
+        commit=commit(),
         dirty=bool(_said("git", "status", "--porcelain", "--untracked-files=no")),
         threads=torch.get_num_threads(),
     )
+
+
+def commit() -> str:
+    """The commit that the current folder's repository is at; nothing where there is none."""
+    return _said("git", "rev-parse", "--short", "HEAD")
 
 
 def _said(*command: str) -> str:

@@ -50,6 +50,8 @@ def run_suite(pytester, alone):
         pytester.makepyfile(**{file: (SUITES / f"{of}.py").read_text() for file, of in sources.items()})
         result = pytester.runpytest_subprocess(*alone, "-rA")
         said = [line for line in result.outlines if line.startswith(("PASSED ", "FAILED ", "ERROR "))]
-        return {line.partition("::")[2].partition(" ")[0]: line.partition(" - ")[2] or "passed" for line in said}
+        return {
+            line.partition("::")[2].partition(" ")[0]: line.partition(" - ")[2] or "passed" for line in said
+        }
 
     return run_suite

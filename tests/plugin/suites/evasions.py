@@ -147,11 +147,11 @@ def test_round(x):
 
 
 def test_format_with_spec(x):
-    f"{x[0]:.2f}"
+    len(f"{x[0]:.2f}")
 
 
 def test_f_string(x):
-    f"{x[0]}"
+    len(f"{x[0]}")
 
 
 def test_percent_format(x):
