@@ -10,7 +10,7 @@ import tokenize
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-_COMMENT = re.compile(r"#\s*syncscope:\s*allow(?![\w-])[\s:]*(?P<reason>.*)")
+_COMMENT = re.compile(r"(?:^|\s)#\s*syncscope:\s*allow(?![\w-])[\s:]*(?P<reason>.*)")
 _NO_CODE = (tokenize.COMMENT, tokenize.NL, tokenize.INDENT, tokenize.DEDENT, tokenize.ENCODING)
 
 

@@ -40,9 +40,12 @@ def test_a_file_without_settings_is_fine(folder: Path, text: str) -> None:
         ("[tool.syncscope]\nframe = 2\n", "[tool.syncscope] has no setting 'frame'; did you mean frames?"),
         (
             "[tool.syncscope]\nxyz = 2\n",
-            "[tool.syncscope] has no setting 'xyz'; known are calls, count, device, ",
+            "[tool.syncscope] has no setting 'xyz'; known are baseline, calls, count, device, ",
         ),
-        ("[tool.syncscope]\nhelp = true\n", "[tool.syncscope] has no setting 'help'; known are calls, "),
+        (
+            "[tool.syncscope]\nhelp = true\n",
+            "[tool.syncscope] has no setting 'help'; known are baseline, calls, ",
+        ),
         ("[tool.syncscope\n", "no TOML ("),
         ("tool.syncscope = 3\n", "syncscope is no table; write the settings under a line [tool.syncscope]\n"),
         ("tool = 3\n", "tool is no table; write the settings under a line [tool.syncscope]\n"),

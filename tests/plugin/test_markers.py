@@ -32,7 +32,8 @@ def test_one_scalar_and_one_vector_read_are_over(run, mark):
 
 @pytest.mark.parametrize("mark", [
     "host_reads(exactly=2)", "host_reads(max=2)", "host_reads(max=9)",
-    "host_reads(exactly=2, scalar=1, vector=1)", "host_reads(scalar=1)", "host_reads(vector=1, size=0)", "host_reads(max=2, vector=1)",
+    "host_reads(exactly=2, scalar=1, vector=1)", "host_reads(scalar=1)", "host_reads(vector=1, size=0)",
+    "host_reads(max=2, vector=1)",
     "syncs(exactly=2)", "syncs(max=3)", "syncs(reads=2, uploads=0, explicit=0, copies=2)", "syncs(copies=2)",
 ])  # fmt: skip
 def test_one_scalar_and_one_vector_read_are_within(run, mark):

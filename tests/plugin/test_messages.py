@@ -83,8 +83,8 @@ def test_the_causes_of_waits(failure):
 
 @pytest.mark.parametrize(("mark", "first"), [
     ("host_reads(scalar=0)", "host reads: expected no scalar, found 1 (1 scalar)"),
-    ("host_reads(max=1, vector=0, scalar=0)",
-     "host reads: expected at most 1 (no vector, no scalar), found 1 (1 scalar)"),
+    ("host_reads(max=1, scalar=0, vector=0)",
+     "host reads: expected at most 1 (no scalar, no vector), found 1 (1 scalar)"),
     ("host_reads(max=3, scalar=0)", "host reads: expected at most 3 (no scalar), found 1 (1 scalar)"),
     ("syncs(copies=3)", "syncs: expected exactly 3 copies, found 1 (1 read, 1 copy)"),
     ("syncs(exactly=2, uploads=1)", "syncs: expected exactly 2 (exactly 1 upload), found 1 (1 read)"),
