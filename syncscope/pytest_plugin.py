@@ -12,8 +12,6 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from syncscope import __version__
-from syncscope.budgets import markers
-from syncscope.budgets.budget import Limit, WrongBudget, host_reads, no_host_reads, no_syncs
 
 if TYPE_CHECKING:
     import torch
@@ -23,6 +21,14 @@ if TYPE_CHECKING:
     from syncscope.budgets.watching import Watching
     from syncscope.observe.scope import Scope
 
+_MARKERS = {
+    "host_reads": "host_reads(exactly=N | max=N, scalar=N, vector=N, size=N, allow_idle=False): "
+    "how often the host may obtain a value or a size from the device",
+    "no_host_reads": "no_host_reads(allow_idle=False): the host obtains nothing from the device",
+    "syncs": "syncs(exactly=N | max=N, reads=N, uploads=N, explicit=N, copies=N, allow_idle=False): "
+    "how often the host may wait for the device, for whatever cause",
+    "no_syncs": "no_syncs(allow_idle=False): the host never waits for the device",
+}
 _FLAGS = {
     "syncscope": "watch every test, and print at the end which lines wait most, and in which tests",
     "syncscope-update": "write the waits of this session to the baseline instead of failing for them",
@@ -78,7 +84,7 @@ def _given(config: pytest.Config, option: str) -> Any:
 
 def pytest_configure(config: pytest.Config) -> None:
     """Register the markers; refuse options that can't be followed before any test runs."""
-    for description in markers.DESCRIPTIONS.values():
+    for description in _MARKERS.values():
         config.addinivalue_line("markers", description)
     device = _given(config, "syncscope-device") or "sim"
     if device not in ("sim", "cuda"):
@@ -137,7 +143,7 @@ def _session(config: pytest.Config) -> Session:
 
 def _is_watched(item: pytest.Item) -> bool:
     return (
-        markers.is_marked(item)
+        any(mark.name in _MARKERS for mark in item.iter_markers())
         or not _FIXTURES.isdisjoint(getattr(item, "fixturenames", ()))
         or _given(item.config, "syncscope")
     )
@@ -148,6 +154,9 @@ def pytest_runtest_protocol(item: pytest.Item) -> Generator[None, object, object
     """Let a watched test and its fixtures have the device, from the set-up to the tear-down."""
     if not _is_watched(item):
         return (yield)
+    from syncscope.budgets import markers
+    from syncscope.budgets.budget import WrongBudget
+
     try:
         watching = _session(item.config).watching(item.nodeid, markers.budgets(item))
     except WrongBudget as error:
@@ -296,38 +305,22 @@ def assert_host_reads(request: pytest.FixtureRequest) -> Callable[..., Region]:
     ``kind`` (scalar, vector or size) limits those alone; ``info`` is shown where it fails; ``allow_idle``
     lets code pass of which nothing runs on the device.
     """
-
-    def held(n: int, *, kind: str | None = None, info: str | None = None, allow_idle: bool = False) -> Region:
-        return _session(request.config).held(host_reads(Limit(n), kind, allow_idle, info or ""))
-
-    return held
+    return _session(request.config).regions.exactly
 
 
 @pytest.fixture
 def assert_max_host_reads(request: pytest.FixtureRequest) -> Callable[..., Region]:
     """A budget for a part of a test: inside, the host obtains at most so many values or sizes."""
-
-    def held(n: int, *, kind: str | None = None, info: str | None = None, allow_idle: bool = False) -> Region:
-        return _session(request.config).held(host_reads(Limit(n, exact=False), kind, allow_idle, info or ""))
-
-    return held
+    return _session(request.config).regions.at_most
 
 
 @pytest.fixture
 def assert_no_host_reads(request: pytest.FixtureRequest) -> Callable[..., Region]:
     """A budget for a part of a test: inside, the host obtains nothing from the device."""
-
-    def held(*, info: str | None = None, allow_idle: bool = False) -> Region:
-        return _session(request.config).held(no_host_reads(allow_idle, info or ""))
-
-    return held
+    return _session(request.config).regions.no_host_reads
 
 
 @pytest.fixture
 def assert_no_syncs(request: pytest.FixtureRequest) -> Callable[..., Region]:
     """A budget for a part of a test: inside, the host never waits for the device."""
-
-    def held(*, info: str | None = None, allow_idle: bool = False) -> Region:
-        return _session(request.config).held(no_syncs(allow_idle, info or ""))
-
-    return held
+    return _session(request.config).regions.no_syncs

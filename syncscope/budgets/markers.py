@@ -10,21 +10,7 @@ import pytest
 from syncscope.budgets.budget import Budget, WrongBudget, limited, no_host_reads, no_syncs
 from syncscope.budgets.measures import HOST_READS, SYNCS, Measure
 
-DESCRIPTIONS = {
-    "host_reads": "host_reads(exactly=N | max=N, scalar=N, vector=N, size=N, allow_idle=False): "
-    "how often the host may obtain a value or a size from the device",
-    "no_host_reads": "no_host_reads(allow_idle=False): the host obtains nothing from the device",
-    "syncs": "syncs(exactly=N | max=N, reads=N, uploads=N, explicit=N, copies=N, allow_idle=False): "
-    "how often the host may wait for the device, for whatever cause",
-    "no_syncs": "no_syncs(allow_idle=False): the host never waits for the device",
-}
-
 _FAMILIES = (("host_reads", "no_host_reads"), ("syncs", "no_syncs"))
-
-
-def is_marked(item: pytest.Item) -> bool:
-    """Whether ``item`` has a budget."""
-    return any(mark.name in DESCRIPTIONS for mark in item.iter_markers())
 
 
 def budgets(item: pytest.Item) -> list[Budget]:

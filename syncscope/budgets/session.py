@@ -15,7 +15,7 @@ from syncscope.budgets import baseline, comments, record
 from syncscope.budgets.baseline import Baseline, Known
 from syncscope.budgets.budget import Budget
 from syncscope.budgets.record import Place, SessionRecord, TestLine, TestRecord
-from syncscope.budgets.regions import Region
+from syncscope.budgets.regions import Regions
 from syncscope.budgets.watching import Terms, Watching
 from syncscope.comparison.results import write_whole
 from syncscope.observe.ownership import in_library, shown_path
@@ -61,6 +61,7 @@ class Session:
             settings.updating,
             settings.stacks,
         )
+        self.regions = Regions(self.scope, self.terms)
         self.tests: list[TestRecord] = []
         self._comments: set[Place] = set()
 
@@ -72,10 +73,6 @@ class Session:
     def watching(self, test: str, budgets: Sequence[Budget]) -> Watching:
         """The watch of one test."""
         return Watching(test, self.scope(), budgets, self.terms)
-
-    def held(self, budget: Budget) -> Region:
-        """A budget for a part of a test."""
-        return Region(budget, self.scope(), self.terms)
 
     def add(self, sent: object) -> None:
         """Take a test's record as ``sent`` from where it ran."""
