@@ -96,5 +96,5 @@ def _spelled(func: Callable[..., Any]) -> str:
     known = resolve_name(func) or getattr(func, "__qualname__", None)
     name = str(known or getattr(func, "_name", None) or repr(func))
     name = name.replace("_VariableFunctionsClass.", "torch.").replace("torch.functional.", "torch.")
-    name = name.removesuffix(".__get__")
+    name = name.removesuffix(".__get__").replace("TensorBase.", "torch.Tensor.")
     return name.removeprefix("torch.") if name.startswith("torch.Tensor.") else name

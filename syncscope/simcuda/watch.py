@@ -54,7 +54,8 @@ class Watch(ABC):
     ``families`` maps an ATen operator's name to the family that its launches are counted under. ``operators``
     counts every ATen call that was heard, by name and on whichever device: what torch.profiler counts as
     well. ``kernels`` names those that were run as they are on the CPU: what their kernels call was not heard.
-    ``notes`` say what was not done as on a GPU; ``touched`` whether an operator ran on the device at all.
+    ``notes`` say what was not done as on a GPU; ``touched`` whether a tensor on the device was made, or given
+    to a call.
 
     On every way out the thread's modes are those it came in with, and torch is as it was. A watch may stand
     inside of another in the same thread: its events are the other's too.

@@ -1,21 +1,27 @@
 """Runs of pytest within pytest, with the plugin in them."""
 
 import linecache
+import sys
 from pathlib import Path
 
 import pytest
-import torch
+from _pytest.pytester import SysModulesSnapshot
 
-import syncscope
-import syncscope.budgets.session
 from syncscope.budgets import comments
 
-# pytester forgets what a run imports, and neither torch nor the simulated device can be imported twice.
-with syncscope.observe() as _scope:
-    repr(torch.ones(2, device="cuda")[torch.tensor([True, False], device="cuda")].tolist())
-_scope.report()
-
 SUITES = Path(__file__).parent / "suites"
+
+
+@pytest.fixture(autouse=True)
+def what_is_imported_stays(monkeypatch, tmp_path_factory):
+    """Pytester forgets what a run imports, but torch and the simulated device can't be imported twice."""
+
+    def restore(self):
+        for name, module in list(sys.modules.items()):
+            if str(getattr(module, "__file__", None)).startswith(str(tmp_path_factory.getbasetemp())):
+                del sys.modules[name]
+
+    monkeypatch.setattr(SysModulesSnapshot, "restore", restore)
 
 
 @pytest.fixture

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 import torch
 
+from syncscope.observe.scope import Scope
 from syncscope.simcuda.simulation import SimulatedDevice
 
 SCALAR = {
@@ -228,3 +229,13 @@ def test_numpy_by_force_is_a_copy(device):
     x = torch.zeros(3, device="cuda")
     x.numpy(force=True)[0] = 1
     assert x.tolist() == [0, 0, 0]
+
+
+@pytest.mark.parametrize("name", ["item", "tolist", "cpu", "__bool__", "nonzero"])
+def test_a_method_that_the_user_replaced_is_called_once_and_seen(name, monkeypatch):
+    own, calls = getattr(torch.Tensor, name), []
+    monkeypatch.setattr(torch.Tensor, name, lambda self: calls.append(name) or own(self))
+    with Scope() as scope:
+        getattr(torch.ones(1, device="cuda"), name)()
+    assert calls == [name]
+    assert (scope.counts.host_reads, scope.events[0].api) == (1, f"Tensor.{name}")

@@ -12,7 +12,7 @@ from torch.overrides import TorchFunctionMode, handle_torch_function
 from torch.utils._device import _device_constructors
 
 from syncscope.simcuda import watch
-from syncscope.simcuda.face import fakes
+from syncscope.simcuda.face import fakes, replaced
 from syncscope.simcuda.face.spellings import spellings
 from syncscope.simcuda.face.spoken import Spoken
 from syncscope.simcuda.watch import Watch
@@ -42,10 +42,13 @@ class Face(TorchFunctionMode):
             return func(*args, **words)  # a device that stands inside of this one answers
         if fakes.is_traced(types):
             return fakes.answered(self.device, func, args, words)
+        func = replaced.native(func)
         default = _torch_device.CURRENT_DEVICE  # its own mode lies below this one, and comes too late
         if default is not None and func in _device_constructors() and words.get("device") is None:
             words["device"] = default
         spoken = Spoken(func, args, words, _caller(sys._getframe(1)), device=self.device)
+        if not self.device.touched:
+            self.device.touched = spoken.inputs_on_device
         frames = self.device.frames
         frames.append(spoken)
         try:

@@ -85,6 +85,7 @@ def test_identity(x):
 
 
 def test_hash(x):
+    x + 1
     assert x in {x} and {x: 1}[x] == 1
 
 
