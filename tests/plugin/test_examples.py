@@ -1,5 +1,6 @@
 """The tests in examples/ fail and pass on the versions that they were written for."""
 
+import sys
 from pathlib import Path
 
 import pytest
@@ -11,6 +12,7 @@ ROOT = Path(__file__).parents[2]
 def run_example(pytester, alone, monkeypatch):
     def run_example(test, subject):
         monkeypatch.chdir(ROOT)
+        sys.modules.pop(test, None)
         monkeypatch.setenv("SUBJECT", f"examples/vidcom2/{subject}.py")
         return pytester.runpytest_inprocess(
             *alone, "-c", "/dev/null", f"--rootdir={ROOT}", f"examples/{test}.py"

@@ -190,7 +190,6 @@ def test_afterwards():
     ("raise ValueError", {"failed": 1}),
     ("pytest.skip('not here')", {"skipped": 1}),
     ("torch.set_default_device('cuda')", {"passed": 1}),
-    ("torch.set_grad_enabled(False)", {"passed": 1}),
     ("torch.device('cuda').__enter__()", {"passed": 1}),
 ])  # fmt: skip
 def test_nothing_stays_patched_however_a_test_ends(run, body, expected):
