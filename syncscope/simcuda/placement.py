@@ -90,17 +90,17 @@ class Placement:
 
     def is_on(self, tensor: Tensor) -> bool:
         """Whether ``tensor`` lives on the device."""
+        if type(tensor) is not Tensor and type(tensor) is not Parameter:
+            with torch._C.DisableTorchFunctionSubclass():  # the subclass is not to hear of it
+                return tensor.is_cuda or self._holds_parts(tensor)
         if tensor.is_cuda:
             return True  # on a machine with a GPU, that one
-        if type(tensor) is Tensor or type(tensor) is Parameter:
-            try:
-                if tensor.untyped_storage()._cdata in self._device._references:
-                    return True
-            except (NotImplementedError, RuntimeError):
-                pass
-            else:
-                return torch._is_functional_tensor(tensor) and self._holds_parts(tensor)
-        return self._holds_parts(tensor)
+        try:
+            if tensor.untyped_storage()._cdata in self._device._references:
+                return True
+        except (NotImplementedError, RuntimeError):
+            return self._holds_parts(tensor)
+        return torch._is_functional_tensor(tensor) and self._holds_parts(tensor)
 
     def _holds_parts(self, tensor: Tensor) -> bool:
         return any(storage in self._device for storage in storages(tensor))
