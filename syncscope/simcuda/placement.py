@@ -45,7 +45,7 @@ class Storages:
 
     def alive(self) -> Iterator[torch.UntypedStorage]:
         """The storages that still exist."""
-        for key, reference in list(self._references.items()):
+        for key, reference in self._references.copy().items():
             storage = torch.UntypedStorage._new_with_weak_ptr(reference.cdata)
             if storage is not None and key in self._references:
                 yield storage
@@ -55,8 +55,9 @@ class Storages:
         return len(self._references)
 
     def _sweep(self) -> None:
+        # A copy is made at once, while a list of pairs lets the collector, and so another thread, in between.
         # While the list holds the dead, none of their addresses is given to another storage.
-        dead = [(key, reference) for key, reference in list(self._references.items()) if reference.expired()]
+        dead = [(key, reference) for key, reference in self._references.copy().items() if reference.expired()]
         for key, _ in dead:
             self._references.pop(key, None)
         self._sweep_at = max(_FIRST_SWEEP, 2 * len(self._references))
