@@ -1,5 +1,6 @@
 # Everything runs in .venv, which the first call makes. PYTHON chooses the interpreter: make test PYTHON=python3.12
 PYTHON ?= python3
+PYTEST_ARGS ?= --numprocesses=auto
 BIN := .venv/bin
 INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt
 
