@@ -9,33 +9,7 @@ from torch import Tensor
 
 from syncscope.simcuda.face.spellings import spelling
 from syncscope.simcuda.face.spoken import Spoken
-from syncscope.simcuda.face.transfers import Move, moved
 from syncscope.simcuda.placement import PLACEMENT
-
-
-@spelling(Tensor.backward)
-def backward(spoken: Spoken) -> Any:
-    """``t.backward(g)``: a gradient lives where its tensor does; a 0-dim one is taken there.
-
-    Raises:
-        RuntimeError: it doesn't; as PyTorch words it (torch/csrc/autograd/engine.cpp, validate_outputs).
-    """
-    tensor, *given = spoken.args
-    gradient = spoken.kwargs.get("gradient", given[0] if given else None)
-    if not isinstance(gradient, Tensor) or PLACEMENT.is_on(gradient) == PLACEMENT.is_on(tensor):
-        return spoken.plainly()
-    there, here = _sides(gradient, tensor)
-    if gradient.dim():
-        raise RuntimeError(f"invalid gradient at index 0 - expected device {here} but got {there}")
-    words = {**spoken.kwargs, "gradient": moved(gradient, Move(PLACEMENT.is_on(tensor)))}
-    return spoken.run(tensor, **words, **dict(zip(_BACKWARD, given[1:], strict=False)))
-
-
-_BACKWARD = ("retain_graph", "create_graph", "inputs")
-
-
-def _sides(*given: Tensor) -> list[str]:
-    return ["cuda:0" if PLACEMENT.is_on(one) else "cpu" for one in given]
 
 
 @spelling(torch._C._nn.binary_cross_entropy)

@@ -13,7 +13,10 @@ if TYPE_CHECKING:
 Spelling = Callable[["Spoken"], Any]
 
 _SPELLINGS: dict[Any, Spelling] = {}
-_FILES = ("queries", "transfers", "construction", "composites", "nested", "sharing", "overloads", "refusals")
+_FILES = (
+    "queries", "transfers", "construction", "composites", "nested", "attention", "sharing", "overloads",
+    "refusals",
+)  # fmt: skip
 
 
 def spelling(*functions: Any) -> Callable[[Spelling], Spelling]:

@@ -17,10 +17,12 @@ from syncscope.simcuda.face.construction import tensor_type
 from syncscope.simcuda.places import means_cuda
 from syncscope.simcuda.stand_ins import (
     accelerator,
+    attention,
     autocast,
     bindings,
     blind_spots,
     defaults,
+    gradients,
     grouping,
     legacy,
     memory,
@@ -36,8 +38,8 @@ from syncscope.simcuda.stand_ins import (
 from syncscope.simcuda.watch import Watch
 
 _PARTS = (
-    defaults, preferences, parallel, streams, storages, sharing, autocast, grouping, legacy, nested,
-    profiling, tracing,
+    attention, defaults, preferences, parallel, streams, storages, sharing, autocast, grouping, legacy,
+    nested, gradients, profiling, tracing,
     bindings, blind_spots,
 )  # fmt: skip
 _lock = threading.Lock()
