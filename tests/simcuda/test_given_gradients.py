@@ -45,7 +45,9 @@ def test_a_scalar_of_the_other_side_is_carried_over(events, at, other, copies):
 def test_what_the_backward_begins_with_lives_where_the_output_does(events, given):
     x = torch.ones(4, device="cuda", requires_grad=True)
     words = {"inputs": x} if given is torch.autograd.grad else {}
-    with pytest.raises(RuntimeError, match="invalid gradient at index 0 - expected device cuda:0 but got cpu"):
+    with pytest.raises(
+        RuntimeError, match="invalid gradient at index 0 - expected device cuda:0 but got cpu"
+    ):
         given(x * 2, **words, **_gradient(given, torch.ones(4)))
     events.clear()
     given((x * 2).sum(), **words, **_gradient(given, torch.ones(())))
@@ -54,7 +56,9 @@ def test_what_the_backward_begins_with_lives_where_the_output_does(events, given
 
 
 def _gradient(given, one):
-    name = {torch.autograd.grad: "grad_outputs", torch.autograd.backward: "grad_tensors"}.get(given, "gradient")
+    name = {torch.autograd.grad: "grad_outputs", torch.autograd.backward: "grad_tensors"}.get(
+        given, "gradient"
+    )
     return {name: one}
 
 

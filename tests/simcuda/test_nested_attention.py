@@ -39,7 +39,9 @@ def test_each_part_attends_to_itself(device, events, layout, uploads, dtype, cau
     assert output.is_cuda
     for found, one in zip(output.transpose(1, 2).unbind(), parts(dtype), strict=True):
         expected = attended(one.float(), is_causal=causal).to(dtype)
-        torch.testing.assert_close(found.cpu(), expected, atol=1e-2 if dtype != torch.float32 else 1e-6, rtol=0.02)
+        torch.testing.assert_close(
+            found.cpu(), expected, atol=1e-2 if dtype != torch.float32 else 1e-6, rtol=0.02
+        )
 
 
 @pytest.mark.parametrize(
@@ -53,14 +55,16 @@ def test_gradients_are_those_of_each_part(device, layout, dtype):
     for found, one in zip(leaf.grad.unbind(), parts(dtype), strict=True):
         plain = one.float().requires_grad_()
         (attended(plain) ** 2).sum().backward()
-        torch.testing.assert_close(found.cpu().float(), plain.grad, atol=0.05 if dtype != torch.float32 else 1e-5, rtol=0.05)
+        torch.testing.assert_close(
+            found.cpu().float(), plain.grad, atol=0.05 if dtype != torch.float32 else 1e-5, rtol=0.05
+        )
 
 
 def test_dropped_weights_are_dropped_in_backward_too(device):
     leaf, query = nested(torch.jagged, [torch.ones(4, 1, 8)], wants=True)
     output = F.scaled_dot_product_attention(query, query, query, dropout_p=0.5)
     output.values().sum().backward()
-    # All weights are 1/4 and all values 1: an output is the sum of the weights kept, a gradient that of values.
+    # All weights are 1/4 and all values 1: what comes back to the values is the sum of the weights kept.
     assert leaf.grad.values().sum().item() == pytest.approx(output.values().sum().item())
 
 

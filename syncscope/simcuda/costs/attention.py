@@ -12,8 +12,10 @@ from torch import Tensor
 from syncscope.simcuda.charges import Charge
 from syncscope.simcuda.costs.table import Call, cost
 
-_SPECIAL = ("window_size_left", "window_size_right", "seqused_k", "alibi_slopes", "block_table", "bias")
-_SPECIAL += ("window_size", "seqlen_k", "attn_bias")
+_SPECIAL = (
+    "window_size_left", "window_size_right", "seqused_k", "alibi_slopes", "block_table", "bias",
+    "window_size", "seqlen_k", "attn_bias",
+)  # fmt: skip
 _GIVEN = "lengths and sizes are given, so one kernel does it"
 
 Sequence = tuple[Tensor, ...]
@@ -77,7 +79,8 @@ def _wide(one: Tensor, heads: int) -> Tensor:
 
 def _narrow(gradient: Tensor, like: Tensor) -> Tensor:
     """The sum over the heads that shared one."""
-    return gradient.unflatten(1, (like.shape[1], -1)).sum(2).to(like.dtype)
+    summed: Tensor = gradient.unflatten(1, (like.shape[1], -1)).sum(2)
+    return summed.to(like.dtype)
 
 
 def _weighing(call: Call, causal: int, seed: Any) -> _Weighing:
@@ -257,7 +260,7 @@ def _nested(parts: list[Tensor]) -> Tensor:
 )
 def nested_attention(call: Call) -> list[Charge]:
     """The lengths of the queries, and of the keys."""
-    return [Charge("upload", htod=1, waits=1, dtype="int32")] * 2 * call["query"].is_nested
+    return [Charge("upload", htod=1, waits=1, dtype="int32")] * (2 if call["query"].is_nested else 0)
 
 
 @cost(

@@ -18,7 +18,7 @@ from torch import Tensor, _ops
 from syncscope.simcuda import hearing, watch
 from syncscope.simcuda.charges import Charge
 from syncscope.simcuda.costs import table
-from syncscope.simcuda.dispatch import detours, mixing
+from syncscope.simcuda.dispatch import determinism, detours, mixing
 from syncscope.simcuda.dispatch.growth import Growth
 from syncscope.simcuda.frames import Frame, tensors
 from syncscope.simcuda.hearing import KEY, below, switch, unheard
@@ -176,6 +176,8 @@ class _Hearing:
         entry = self._entry(inputs)
         if mixed and self.device.simulated and (entry is None or not entry.mixes):
             mixing.refuse_two_devices(self.op, self.args, self.kwargs)
+        if self.device.simulated and torch.are_deterministic_algorithms_enabled():
+            determinism.refuse(self.op, self.args, self.kwargs)
         charges = self._charges_before(entry)
         growth = Growth(self.op, self.args, self.kwargs) if self._may_resize() else None
         try:

@@ -21,7 +21,7 @@ _WIDEST = 256
 def scaled_dot_product_attention(spoken: Spoken) -> Any:
     """``F.scaled_dot_product_attention``: strided nested tensors go to the kernel that takes them."""
     words = dict(zip(_NAMES, spoken.args, strict=False)) | spoken.kwargs
-    given = [words.get(name) for name in _NAMES[:3]]
+    given: list[Any] = [words.get(name) for name in _NAMES[:3]]
     if not all(table.is_on(one) and one.is_nested and one.layout is torch.strided for one in given):
         return spoken.plainly()
     query, key, value = given
