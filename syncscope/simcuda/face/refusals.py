@@ -7,6 +7,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
+from syncscope.simcuda.face.casting import uncast
 from syncscope.simcuda.face.spellings import spelling
 from syncscope.simcuda.face.spoken import Spoken
 from syncscope.simcuda.placement import PLACEMENT
@@ -49,4 +50,4 @@ def quantile(spoken: Spoken) -> Any:
     given = [one for one in (*spoken.args, *spoken.kwargs.values()) if isinstance(one, Tensor)]
     if len({PLACEMENT.is_on(one) for one in given}) > 1:
         raise RuntimeError("quantile() q tensor must be on the same device as the input tensor")
-    return spoken.plainly()
+    return uncast(spoken)

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import ctypes
+import sys
 from collections.abc import Callable
 from typing import Any
 
 import torch
+import torch.utils.dlpack
 from torch import Tensor
 
 from syncscope import sites
-from syncscope.simcuda import watched
+from syncscope.simcuda import watch, watched
 from syncscope.simcuda.charges import Charge
 from syncscope.simcuda.face.addresses import is_only_compared
 from syncscope.simcuda.face.spellings import spelling
@@ -36,8 +38,24 @@ _LEFT = reason(
 
 
 def show() -> watched.Undo:
-    """Let tensors that come back from a capsule be on the device, for watched threads."""
-    return watched.method(torch._C, "_from_dlpack", from_capsule)
+    """Let capsules say where their memory is, and tensors that come back be there, for watched threads."""
+    undo = [watched.method(torch._C, "_from_dlpack", from_capsule)]
+    undo += [watched.method(owner, name, to_capsule) for owner, name in _TO_CAPSULE]
+    return lambda: [back() for back in undo]
+
+
+_TO_CAPSULE = ((torch._C, "_to_dlpack"), (torch, "to_dlpack"), (torch.utils.dlpack, "to_dlpack"))
+
+
+def to_capsule(own: Callable[..., Any], tensor: Tensor, *rest: Any, **options: Any) -> Any:
+    """``torch.utils.dlpack.to_dlpack(t)``, which asks no function mode."""
+    capsule = own(tensor, *rest, **options)
+    if PLACEMENT.is_on(tensor):
+        _say(capsule, _KDL_CUDA)
+        device = watch.active()
+        if device is not None and sites.is_users(sys._getframe(2).f_code):
+            device.charge([Charge("unknown")], why=_LEFT.why, spelling="torch.utils.dlpack.to_dlpack")
+    return capsule
 
 
 def from_capsule(own: Callable[..., Tensor], capsule: Any) -> Tensor:
