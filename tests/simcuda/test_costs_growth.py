@@ -56,3 +56,10 @@ def test_memory_of_the_host_is_no_business_of_the_device(device, events):
     torch.ones(4).resize_(9)
     torch.add(torch.ones(9), 1, out=torch.ones(2))
     assert events == []
+
+
+@pytest.mark.parametrize(("size", "copies"), [(2, 1), (4, 1), (8, 2)])
+def test_a_resized_copy_is_a_copy_that_may_grow(device, events, size, copies):
+    x = torch.ones(4, device="cuda")
+    torch.ops.aten.resize(x, [size])
+    assert count(events).dtod == copies

@@ -196,9 +196,12 @@ class _Hearing:
         return result
 
     def _may_resize(self) -> bool:
-        """Whether what it writes to may grow: told once where an operator is made of others."""
-        frames = self.device.frames
-        return self.op.resizes and not (frames and frames[-1].operator)
+        """Whether what it writes to may grow: told once where an operator is made of others.
+
+        ``resize`` is made of ``resize_`` on a copy, which only that one sees grow.
+        """
+        outer = self.device.frames[-1].operator if self.device.frames else ""
+        return self.op.resizes and (not outer or self.op.name == f"{outer}_")
 
     def _entry(self, inputs: list[Tensor]) -> table.Entry | None:
         for tensor in inputs:
