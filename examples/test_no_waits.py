@@ -7,7 +7,8 @@ import pytest
 
 from syncscope.subjects.workloads import VideoWorkload
 
-SUBJECT = runpy.run_path(os.environ.get("SUBJECT", "examples/vidcom2/no_host_reads.py"))
+HERE = os.path.dirname(__file__)
+SUBJECT = runpy.run_path(os.environ.get("SUBJECT", f"{HERE}/vidcom2/no_host_reads.py"))
 
 
 @pytest.fixture

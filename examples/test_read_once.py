@@ -5,7 +5,8 @@ import runpy
 
 from syncscope.subjects.workloads import VideoWorkload
 
-SUBJECT = runpy.run_path(os.environ.get("SUBJECT", "examples/vidcom2/read_once.py"))
+HERE = os.path.dirname(__file__)
+SUBJECT = runpy.run_path(os.environ.get("SUBJECT", f"{HERE}/vidcom2/read_once.py"))
 
 
 def test_the_frames_budgets_are_read_at_once(syncscope_device, assert_host_reads):

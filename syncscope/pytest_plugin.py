@@ -95,8 +95,12 @@ def pytest_configure(config: pytest.Config) -> None:
     if json and not (config.invocation_params.dir / json).parent.is_dir():
         raise pytest.UsageError(f"--syncscope-json {json}: there is no such folder, make it first")
     config.pluginmanager.register(_Ending(config), "syncscope-ending")
-    if _baseline(config).is_file():
-        _require_readable(config)
+
+
+def pytest_collection_finish(session: pytest.Session) -> None:
+    """Refuse a baseline that can't be read, where a test will be held against it."""
+    if _baseline(session.config).is_file() and any(map(_is_watched, session.items)):
+        _require_readable(session.config)
 
 
 def _require_gpu() -> None:
@@ -221,10 +225,12 @@ class _Ending:
     def __init__(self, config: pytest.Config) -> None:
         self._config = config
         self._narrowed = False
-        self._whole = False
+        self._seen: set[str] = set()
+        self._there: set[str] | None = None
 
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
         """Take what a test did."""
+        self._seen.add(report.nodeid)
         sent = getattr(report, "syncscope", None)
         if sent is not None:
             _session(self._config).add(sent)
@@ -251,18 +257,20 @@ class _Ending:
             output[_COMMENTS] = seen.comments()
             return
         seen.add_comments(seen.comments())
-        self._whole = self._ran_whole(session)
-        seen.write(self._whole)
+        self._there = self._seen if self._ran_whole(session) else None
+        seen.write(self._there)
 
     def _ran_whole(self, session: pytest.Session) -> bool:
+        option = self._config.option
         given = self._config.args_source is pytest.Config.ArgsSource.ARGS
-        return not (given or self._narrowed or session.shouldstop or session.shouldfail)
+        narrowed = given or self._narrowed or option.ignore or option.ignore_glob
+        return not (narrowed or session.shouldstop or session.shouldfail or session.testsfailed)
 
     def pytest_terminal_summary(self, terminalreporter: pytest.TerminalReporter) -> None:
         """Say what waits most, and what should be mended."""
         if _SESSION not in self._config.stash:
             return
-        lines = _session(self._config).lines(self._whole)
+        lines = _session(self._config).lines(self._there)
         if lines:
             terminalreporter.section("syncscope")
             for line in lines:

@@ -57,13 +57,19 @@ class Baseline:
         return {known.key: known.count for known in self.sites}
 
 
-def gone(baseline: Baseline, met: Iterable[Key], ran: Collection[str], whole: bool) -> list[Known]:
-    """The known waits that no longer happen, as far as the tests that ``ran`` can tell.
+def gone(
+    baseline: Baseline, met: Iterable[Key], ended: Collection[str], there: Collection[str] | None
+) -> list[Known]:
+    """The known waits that no longer happen, as far as the tests that ``ended`` by themselves can tell.
 
-    After a ``whole`` run, those too whose test is no more.
+    After a run of all tests, those that are ``there``, also the waits whose test is no more.
     """
     seen = set(met)
-    return [known for known in baseline.sites if known.key not in seen and (whole or known.test in ran)]
+    return [
+        known
+        for known in baseline.sites
+        if known.key not in seen and (known.test in ended or (there is not None and known.test not in there))
+    ]
 
 
 def updated(baseline: Baseline, found: Mapping[Key, Known], struck: Collection[Known]) -> Baseline:

@@ -42,13 +42,15 @@ class Place:
 class TestRecord:
     """What one test did while it was watched.
 
-    ``over`` are the first lines of the failures of its budgets. ``used`` and ``unused`` are the allowances
-    that took something, or nothing. ``known`` are the lines that the baseline excused, and how often.
+    ``ended``: it came to its own end, without an error. ``over`` are the first lines of the failures of its
+    budgets. ``used`` and ``unused`` are the allowances that took something, or nothing. ``known`` are the
+    lines that the baseline excused, and how often.
     """
 
     test: str
     counts: Counts
     lines: list[Line]
+    ended: bool = True
     over: list[str] = field(default_factory=list)
     used: list[Place] = field(default_factory=list)
     unused: list[Place] = field(default_factory=list)

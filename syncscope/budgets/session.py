@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
@@ -12,7 +12,7 @@ import msgspec
 
 from syncscope import __version__
 from syncscope.budgets import baseline, comments, record
-from syncscope.budgets.baseline import Baseline, Known
+from syncscope.budgets.baseline import Baseline, Key, Known
 from syncscope.budgets.budget import Budget
 from syncscope.budgets.record import Place, SessionRecord, TestLine, TestRecord
 from syncscope.budgets.regions import Regions
@@ -100,7 +100,7 @@ class Session:
         """The allowances that were met in this session and took nothing in any test."""
         used = {(one.file, one.line) for test in self.tests for one in test.used}
         met = self._comments | {one for test in self.tests for one in test.unused}
-        return sorted(one for one in met if (one.file, one.line) not in used)
+        return sorted(one for one in met if one.reason and (one.file, one.line) not in used)
 
     def record(self) -> SessionRecord:
         """The whole session as data."""
@@ -108,38 +108,40 @@ class Session:
         lines = record.by_line(tests)
         return SessionRecord(tests, lines, self.unused(), self._settings.device, __version__)
 
-    def write(self, whole: bool) -> None:
-        """Write the files that were asked for; ``whole``: all tests of the project ran.
+    def write(self, there: Collection[str] | None) -> None:
+        """Write the files that were asked for; ``there`` are all tests of the project, where all ran.
 
         Raises:
             OSError: one can't be written; it is then as it was.
         """
         if self._settings.updating:
             made = baseline.updated(
-                self._written or Baseline(), record.most_known(self.tests), self._gone(whole)
+                self._written or Baseline(), record.most_known(self.tests), self._gone(there)
             )
             baseline.write(made, self._settings.baseline)
         if self._settings.json is not None:
             content = msgspec.json.format(msgspec.json.encode(self.record()), indent=2) + b"\n"
             write_whole(self._settings.json, content)
 
-    def _gone(self, whole: bool) -> list[Known]:
-        ran = {test.test for test in self.tests}
-        return baseline.gone(self._written or Baseline(), record.most_known(self.tests), ran, whole)
+    def _gone(self, there: Collection[str] | None) -> list[Known]:
+        ended = {test.test for test in self.tests if test.ended}
+        met = {Key(line.file, line.function, line.text) for test in self.tests for line in test.lines}
+        everything = there if self._settings.everything else None
+        return baseline.gone(self._written or Baseline(), met, ended, everything)
 
-    def lines(self, whole: bool) -> list[str]:
+    def lines(self, there: Collection[str] | None) -> list[str]:
         """What is to be said at the end."""
         waits = _waits(self.tests) if self._settings.everything else ()
-        return [*waits, *self._remarks(whole)]
+        return [*waits, *self._remarks(there)]
 
-    def _remarks(self, whole: bool) -> Iterator[str]:
+    def _remarks(self, there: Collection[str] | None) -> Iterator[str]:
         """What should be mended: allowances never used, known waits that are gone or have no reason."""
         for one in self.unused():
             yield f"never used in this session: the allowance at {one.file}:{one.line} ({one.reason})"
         if self._written is None or self._settings.updating:
             return
         file = self._settings.baseline.name
-        for known in self._gone(whole):
+        for known in self._gone(there):
             place = f"{known.file} in {known.function}: {known.text}"
             yield f"no longer waits, strike it from {file} (--syncscope-update does): {place}"
         wordless = sum(not known.reason for known in self._written.sites)

@@ -61,13 +61,14 @@ class Watching:
         self.began = True
         self.scope.reset()
 
-    def stop(self) -> list[str]:
+    def stop(self, ended: bool = True) -> list[str]:
         """The test's own code has ended: record what it did, and return the failures of its budgets."""
         settled = settle(self.scope.folded, self.scope.allowed)
         verdicts = [self._verdict(budget, settled) for budget in self.budgets or self._of_the_baseline()]
         idle = [one for one in verdicts if one.idle]
         broken = idle[:1] or [one for one in verdicts if one.broken]
-        self.record = self._recorded(settled, verdicts, [verdict.headline(one) for one in broken])
+        over = [verdict.headline(one) for one in broken]
+        self.record = self._recorded(settled, verdicts, over, ended)
         return [verdict.message(one, self.terms.folder, self.terms.stacks) for one in broken]
 
     def held(self) -> Generator[None, object, object]:
@@ -80,7 +81,7 @@ class Watching:
         try:
             result = yield
         except BaseException:
-            self.stop()
+            self.stop(ended=False)
             raise
         failures = self.stop()
         if failures:
@@ -130,13 +131,16 @@ class Watching:
             return settled
         return known_excused(settled, known, self.terms.key, self.terms.baseline)
 
-    def _recorded(self, settled: Settled, verdicts: list[Verdict], over: list[str]) -> TestRecord:
+    def _recorded(
+        self, settled: Settled, verdicts: list[Verdict], over: list[str], ended: bool
+    ) -> TestRecord:
         folder = self.terms.folder
         excused = [one for each in verdicts for one in each.settled.excused.items() if not one[0].line]
         return TestRecord(
             self.test,
             self.scope.counts,
             record.lines(self.scope.folded, folder),
+            ended,
             over,
             [Place(shown_path(one.file, folder), one.line, one.reason) for one in settled.excused],
             [Place(shown_path(one.file, folder), one.line, one.reason) for one in settled.unused],

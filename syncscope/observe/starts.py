@@ -11,12 +11,16 @@ import functools
 import os
 import subprocess
 import threading
+import weakref
 from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import AbstractContextManager, ExitStack, contextmanager
 from multiprocessing.process import BaseProcess
 from typing import Any, Protocol
 
+from syncscope import sites
 from syncscope.observe.starters import is_the_machinerys
+from syncscope.sites import NOWHERE, Site
 
 _STARTS_PROCESSES = (
     (subprocess.Popen, "__init__", "subprocess.Popen"),
@@ -46,19 +50,25 @@ class Listener(Protocol):
     def unwatched(self, api: str) -> None:
         """Something was started by ``api`` that is not watched."""
 
+    def speaks_for(self, other: Listener) -> bool:
+        """Whether a thread in which this one listens needs no other of the same scope as ``other``."""
+
 
 class _Here(threading.local):
-    """Who listens in this thread, outermost first, and whether a start is being made."""
+    """Who listens in this thread, outermost first, whether it makes a start, and who gave it its work."""
 
     def __init__(self) -> None:
         self.listeners: tuple[Listener, ...] = ()
         self.starting = False
+        self.origin = NOWHERE
 
 
 _here = _Here()
 _lock = threading.Lock()
 _scopes = 0
 _undo: list[Callable[[], None]] = []
+_followed: weakref.WeakSet[threading.Thread] = weakref.WeakSet()
+"""Threads that were started where somebody listened: it is known of them whether they are heard."""
 
 
 @contextmanager
@@ -88,6 +98,7 @@ def _change() -> None:
         _scopes += 1
         if _scopes == 1:
             _exchange(threading.Thread, "start", _thread_start)
+            _exchange(ThreadPoolExecutor, "submit", _submit)
             for owner, name, api in _STARTS_PROCESSES:
                 if hasattr(owner, name):
                     _exchange(owner, name, functools.partial(_process_start, api))
@@ -119,7 +130,8 @@ def _thread_start(own: Callable[[threading.Thread], None]) -> Callable[[threadin
     def start(self: threading.Thread) -> None:
         if not _here.listeners or _here.starting:
             return own(self)
-        contexts = [listener.followed(self) for listener in _here.listeners]
+        contexts = [working_for(sites.here()), *(listener.followed(self) for listener in _here.listeners)]
+        _followed.add(self)
         with _running_in(self, contexts), _being_made():
             own(self)
         deaf = [listener for listener in _here.listeners if not listener.hears_threads]
@@ -128,6 +140,50 @@ def _thread_start(own: Callable[[threading.Thread], None]) -> Callable[[threadin
         return None
 
     return start
+
+
+def _submit(own: Callable[..., Any]) -> Callable[..., Any]:
+    """What is submitted may run in a thread that is older than the scope."""
+
+    @functools.wraps(own)
+    def submit(self: ThreadPoolExecutor, fn: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Any:
+        listeners = _here.listeners
+        if not listeners:
+            return own(self, fn, *args, **kwargs)
+        deaf = [listener for listener in listeners if not listener.hears_threads]
+        if deaf and not self._threads <= set(_followed):
+            _tell(deaf, "ThreadPoolExecutor.submit")
+        return own(self, _heard(fn, listeners, sites.here()), *args, **kwargs)
+
+    return submit
+
+
+def _heard(fn: Callable[..., Any], listeners: Iterable[Listener], origin: Site) -> Callable[..., Any]:
+    @functools.wraps(fn, updated=())
+    def work(*args: Any, **kwargs: Any) -> Any:
+        with ExitStack() as stack:
+            stack.enter_context(working_for(origin))
+            for listener in listeners:
+                if not any(mine.speaks_for(listener) for mine in _here.listeners):
+                    stack.enter_context(listener.followed(threading.current_thread()))
+            return fn(*args, **kwargs)
+
+    return work
+
+
+@contextmanager
+def working_for(origin: Site) -> Iterator[None]:
+    """This thread does what the line ``origin`` has started or submitted."""
+    outer, _here.origin = _here.origin, origin
+    try:
+        yield
+    finally:
+        _here.origin = outer
+
+
+def origin() -> Site:
+    """The line that gave this thread its work, or ``NOWHERE``."""
+    return _here.origin
 
 
 def _process_start(api: str, own: Callable[..., Any]) -> Callable[..., Any]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import AbstractContextManager, ExitStack, contextmanager
+from dataclasses import replace
 from threading import Thread
 from typing import TYPE_CHECKING, Protocol
 
@@ -83,8 +84,18 @@ class HeardThread:
         why = _WHY_THREAD if api == "threading.Thread.start" else _WHY_PROCESS
         self._add(Event("unknown", api, reason=why, site=site, stack=stack))
 
+    def speaks_for(self, other: starts.Listener) -> bool:
+        """Whether this is the same use of the scope that ``other`` belongs to."""
+        return self._scope is getattr(other, "_scope", None) and self._counts()
+
+    def _counts(self) -> bool:
+        return self._entry is None or self._entry is self._scope.entry
+
     def _add(self, event: Event) -> None:
-        if self._entry is None or self._entry is self._scope.entry:
+        if event.site == NOWHERE:  # a thread whose function isn't written in Python
+            origin = starts.origin()
+            event = replace(event, site=origin, stack=(origin,))
+        if self._counts():
             self.tally.add(event, allowances.allowance(event, self.tally))
 
 
@@ -111,6 +122,10 @@ class UnheardThread:
     def followed(self, thread: Thread) -> AbstractContextManager[None]:
         """What a thread that is started here runs in."""
         return UnheardThread(self._scope).listening()
+
+    def speaks_for(self, other: starts.Listener) -> bool:
+        """Whether ``other`` is of the same scope: that it isn't heard is known."""
+        return self._scope is getattr(other, "_scope", None)
 
     def unwatched(self, api: str) -> None:
         """Nothing: it is known that nothing is known."""

@@ -125,6 +125,8 @@ CALLS = {
     "cat": (lambda one: [[torch.ones(2).cuda()] * (1 if one.did.dtod else 2)], torch.cat),
     "resize_": (lambda one: [torch.ones(1).cuda()[:0]], lambda empty: empty.resize_(8)),
     "addmm": (lambda one: [torch.ones(2).cuda(), *[torch.ones(2, 2).cuda()] * 2], torch.addmm),
+    "mm": (lambda one: [torch.ones(2, 2).cuda()] * 2, torch.mm),
+    "bmm": (lambda one: [torch.ones(1, 2, 2).cuda()] * 2, torch.bmm),
     "cumsum": (lambda one: [one.first()], lambda x: x.cumsum(0)),
     "fill_": (lambda one: [one.tensor(0)], lambda x: x.fill_(1)),
     "masked_fill_": (lambda one: [one.tensor(0), one.tensor(1)], lambda x, mask: x.masked_fill_(mask, 1)),

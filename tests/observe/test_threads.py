@@ -7,6 +7,7 @@ import os
 import subprocess
 import sys
 import threading
+from concurrent.futures import ThreadPoolExecutor
 from multiprocessing.process import BaseProcess
 
 import pytest
@@ -14,6 +15,7 @@ import torch
 from torch.utils.data import DataLoader, TensorDataset
 
 import syncscope
+from syncscope.observe.scope import Scope
 
 EXCHANGED = [
     (threading.Thread, "start"), (BaseProcess, "start"), (subprocess.Popen, "__init__"), (os, "fork"),
@@ -248,3 +250,50 @@ def test_what_a_heard_thread_starts_is_told_of_while_the_scope_lasts():
         go_on.set()
         thread.join()
     assert unknown(scope) == [("os.system", 'os.system("true")  # in time')]
+
+
+@pytest.fixture
+def old_pool():
+    """A pool whose only thread is older than any scope."""
+    with ThreadPoolExecutor(1) as pool:
+        pool.submit(int).result()
+        yield pool
+
+
+def test_work_for_a_thread_that_was_there_before_is_heard(old_pool):
+    for _ in range(2):
+        with Scope(threads=True) as scope:
+            x = torch.ones(3, device="cuda")
+            old_pool.submit(lambda x: x.tolist(), x).result()
+            old_pool.submit(torch.cuda.synchronize).result()
+        assert (scope.counts.vector_reads, scope.counts.waits) == (1, 2)
+    assert old_pool.submit(lambda: torch.ones(1).is_cuda).result() is False
+
+
+def test_work_for_a_thread_that_was_there_before_is_unknown_where_threads_are_not_heard(old_pool):
+    with Scope() as scope:
+        x = torch.ones(3, device="cuda")
+        old_pool.submit(x.tolist).result()
+    assert [(event.kind, event.api) for event in scope.events] == [("unknown", "ThreadPoolExecutor.submit")]
+
+
+def test_work_is_charged_once_to_each_scope(old_pool):
+    with Scope(threads=True) as outer, Scope(threads=True) as inner, ThreadPoolExecutor(1) as pool:
+        x = torch.ones(3, device="cuda")
+        pool.submit(x.tolist).result()
+        pool.submit(x.tolist).result()
+        old_pool.submit(x.tolist).result()
+    assert outer.counts.vector_reads == inner.counts.vector_reads == 3
+
+
+def test_what_no_python_function_reads_is_charged_to_the_line_that_had_it_done(old_pool):
+    with Scope(threads=True) as scope:
+        x = torch.ones(3, device="cuda")
+        thread = threading.Thread(target=x.tolist)
+        thread.start()
+        thread.join()
+        old_pool.submit(x.cpu).result()
+    assert [event.site.text for event in scope.events] == [
+        "thread.start()",
+        "old_pool.submit(x.cpu).result()",
+    ]

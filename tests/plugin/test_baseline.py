@@ -132,3 +132,30 @@ def test_a_file_that_is_no_baseline_is_one_line(session, pytester, text, why):
     result = session(MODEL)
     assert result.ret == pytest.ExitCode.USAGE_ERROR
     result.stderr.fnmatch_lines([f"ERROR: *syncscope-baseline.json: {why}"])
+
+
+SKIPPED = "@pytest.mark.skip(reason='not now')\n"
+
+
+@pytest.mark.parametrize(
+    ("args", "change"), [([], ""), (["--syncscope"], SKIPPED), (["--syncscope"], "broken")]
+)
+def test_a_wait_of_a_test_that_was_not_watched_to_its_end_is_not_gone(
+    session, run, written, pytester, args, change
+):
+    marked = "\n@pytest.mark.host_reads(exactly=1)\ndef test_other(): torch.ones(3, device='cuda').tolist()\n"
+    session(MODEL, "--syncscope-update", test=TEST + marked)
+    before = written()
+    test = TEST.replace("def test_prune", f"{change}def test_prune")
+    if change == "broken":
+        test = TEST.replace("    prune(", "    raise ValueError\n    prune(")
+    for more in ([], ["--syncscope-update"]):
+        result = run(test + marked, *args, *more, model=MODEL)
+        result.stdout.no_fnmatch_line("no longer waits*")
+    assert written() == before
+
+
+def test_a_wait_whose_test_is_no_more_is_gone(session, written):
+    session(MODEL, "--syncscope-update", test=TEST.replace("test_prune", "test_before"))
+    session(LESS, "--syncscope-update")
+    assert [site["text"] for site in written()] == ["return x.tolist(), first"]
