@@ -28,6 +28,9 @@ if TYPE_CHECKING:
 @number("--calls", least=1, default=20, help="Complete calls a case.")
 @listed("--count", OPERATOR, "sort cumsum", "ATen operators to count beside topk and scatter.")
 @click.option(
+    "--time", is_flag=True, help="Time the cases as well; without a GPU on the CPU, whose times are no GPU's."
+)
+@click.option(
     "--traces",
     type=click.Path(file_okay=False, path_type=Path),
     metavar="DIR",
@@ -64,9 +67,11 @@ def _compared(
     calls: int,
     count: Sequence[str],
     traces: Path | None,
+    time: bool,
     **variables: Sequence[Any],
 ) -> Comparison:
     from syncscope.comparison.run import Plan, compare, loading
+    from syncscope.latency.record import Timing
     from syncscope.subjects.inputs import chosen_workload
     from syncscope.subjects.pair import load_pair
 
@@ -84,6 +89,7 @@ def _compared(
         device=device,
         families=families,
         traces=traces,
+        time=Timing() if time else None,
         command=command_line,
     )
     click.echo("syncscope runs the code of OLD and NEW on this machine", err=True)

@@ -16,7 +16,7 @@ import click
 from syncscope import __version__
 from syncscope.cli import exit_codes, settings
 
-COMMANDS = ("compare", "run", "report", "explain", "doctor", "init-test")
+COMMANDS = ("compare", "bench", "run", "report", "explain", "doctor", "init-test")
 
 
 class Commands(click.Group):

@@ -12,6 +12,7 @@ import click
 from syncscope.subjects import Unusable
 
 if TYPE_CHECKING:
+    from syncscope.bench.record import Bench
     from syncscope.comparison.results import Comparison
     from syncscope.runs.record import Run
 
@@ -26,12 +27,20 @@ option = click.option(
 )
 
 
+plots = click.option(
+    "--plots",
+    type=click.Path(file_okay=False, path_type=Path),
+    metavar="DIR",
+    help="Draw the plots of a benchmark in DIR, each for light and for dark pages.",
+)
+
+
 def check(
-    outputs: Iterable[Path], traces: Path | None = None, formats: Mapping[str, str] | None = None
+    outputs: Iterable[Path], folder: Path | None = None, formats: Mapping[str, str] | None = None
 ) -> None:
     """Find out before minutes of work whether every file can be written; leaves nothing behind.
 
-    ``traces`` is a folder that is there or can be made. ``formats`` are those of the report, if not of a
+    ``folder`` is a folder that is there or can be made. ``formats`` are those of the report, if not of a
     comparison's.
 
     Raises:
@@ -45,8 +54,8 @@ def check(
         if path.is_dir():
             raise Unusable(f"{path}: is a folder; name a file in it")
         _check_folder(path.parent)
-    if traces is not None:
-        _check_folder(traces if traces.exists() else traces.parent)
+    if folder is not None:
+        _check_folder(folder if folder.exists() else folder.parent)
 
 
 def _check_folder(folder: Path) -> None:
@@ -59,7 +68,7 @@ def _check_folder(folder: Path) -> None:
         raise Unusable(f"{folder}: cannot be written to ({error.strerror}); write elsewhere") from None
 
 
-def write(record: Comparison | Run, outputs: Iterable[Path]) -> None:
+def write(record: Comparison | Run | Bench, outputs: Iterable[Path]) -> None:
     """Write one report a file, each whole or not at all.
 
     Raises:
@@ -75,14 +84,35 @@ def write(record: Comparison | Run, outputs: Iterable[Path]) -> None:
         click.echo(f"wrote {path}", err=True)
 
 
-def show(record: Comparison | Run) -> None:
+def draw(bench: Bench, folder: Path | None) -> None:
+    """Draw the plots in ``folder``, if it is given.
+
+    Raises:
+        Unusable: the disk is full, or the folder can't be made.
+    """
+    if folder is None:
+        return
+    from syncscope.reports import bench_plots
+
+    try:
+        for path in bench_plots.draw(bench, folder):
+            click.echo(f"wrote {path}", err=True)
+    except OSError as error:
+        raise Unusable(f"{folder}: cannot be written ({error.strerror}); write elsewhere") from None
+
+
+def show(record: Comparison | Run | Bench) -> None:
     """Print the terminal report to standard output."""
+    from syncscope.bench.record import Bench
     from syncscope.cli.terminal import StandardOutput
+    from syncscope.reports.bench_terminal import print_bench
     from syncscope.reports.run_terminal import print_run
     from syncscope.reports.terminal import print_comparison
     from syncscope.runs.record import Run
 
     if isinstance(record, Run):
         print_run(record, StandardOutput())
+    elif isinstance(record, Bench):
+        print_bench(record, StandardOutput())
     else:
         print_comparison(record, StandardOutput())

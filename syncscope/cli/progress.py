@@ -16,9 +16,17 @@ def shown() -> Iterator[Step]:
         yield lambda what, done, of: None
         return
     from rich.console import Console
-    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+    from rich.progress import (
+        BarColumn,
+        MofNCompleteColumn,
+        Progress,
+        TextColumn,
+        TimeElapsedColumn,
+        TimeRemainingColumn,
+    )
 
-    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
+    bar_and_number = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn())
+    columns = (*bar_and_number, TimeElapsedColumn(), TimeRemainingColumn())
     # Drawn at each step only: a drawing thread would run beside what is being watched.
     with Progress(*columns, console=Console(stderr=True), transient=True, auto_refresh=False) as bar:
         task = bar.add_task("")

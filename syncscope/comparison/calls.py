@@ -100,13 +100,23 @@ class Runner:
         """The ``number``-th counted call with the inputs of ``seed``."""
         return self._observe(seed, number, run=lambda call: call())
 
+    def plain(self, seed: int) -> Ended:
+        """A call that nobody observes, with tensors that really are on ``device``."""
+        inputs = self.workload.inputs(self.case, seed, self.device)
+        with seeded(seed), defaults_kept():
+            return Ended(self._called(inputs), self._named(inputs))
+
+    def failed(self, error: BaseException) -> CallFailed:
+        """What to raise where the subject raised ``error``."""
+        return CallFailed(self.subject, self.side, self.case, error)
+
     def _observe(
         self, seed: int, number: int, run: Callable[[Callable[[], object]], object]
     ) -> tuple[Observed, Ended]:
         scope = self._scope()
         inputs = self._inputs(scope, seed)
         output: list[Any] = []
-        with seeded(seed + number), _defaults_kept(), scope:
+        with seeded(seed + number), defaults_kept(), scope:
             run(lambda: output.append(self._called(inputs)))
         observed = Observed(
             self.case,
@@ -127,7 +137,7 @@ class Runner:
 
         def call(prepared: tuple[int, Arguments]) -> None:
             step, inputs = prepared
-            with seeded(seeds[step // calls] + step % calls), _defaults_kept(), scope:
+            with seeded(seeds[step // calls] + step % calls), defaults_kept(), scope:
                 self._called(inputs)
 
         on_gpu = self.device == "cuda"
@@ -150,7 +160,7 @@ class Runner:
         try:
             return consumed(self.subject.function(*args, **kwargs))
         except (Exception, SystemExit) as error:
-            raise CallFailed(self.subject, self.side, self.case, error) from error
+            raise self.failed(error) from error
 
     def _named(self, inputs: Arguments) -> Mapping[str, Any]:
         """The arguments by the names of the subject's parameters."""
@@ -171,7 +181,7 @@ def _has_device_tensor(values: Any) -> bool:
 
 
 @contextmanager
-def _defaults_kept() -> Iterator[None]:
+def defaults_kept() -> Iterator[None]:
     """What a subject sets for the whole process is not the other's business."""
     import torch
 

@@ -12,6 +12,7 @@ from typing import Literal
 import msgspec
 
 from syncscope.events import Counts, Provenance, count_names
+from syncscope.latency.record import Latency
 
 SCHEMA_VERSION = 1
 
@@ -116,12 +117,17 @@ class SideResult:
 
 @dataclass(frozen=True)
 class CaseResult:
-    """One point of the sweep: the swept variables' values, parity, and both subjects' counts."""
+    """One point of the sweep: the swept variables' values, parity, and both subjects' counts.
+
+    ``latency`` is there where the case was timed; ``untimed`` says why it couldn't be.
+    """
 
     sweep: dict[str, SweepValue]
     parity: Parity
     old: SideResult
     new: SideResult
+    latency: Latency | None = None
+    untimed: str = ""
 
 
 @dataclass(frozen=True)
@@ -224,8 +230,13 @@ class Comparison:
 
     @property
     def findings(self) -> bool:
-        """Whether a reviewer has to look: outputs differ, something grew, or nothing was on the device."""
-        return not self.equal or bool(self.grew) or len(self.idle) == 2
+        """Whether a reviewer has to look: outputs differ, something grew, or nothing ran."""
+        return not self.equal or bool(self.grew) or bool(self.regressed) or len(self.idle) == 2
+
+    @property
+    def regressed(self) -> list[CaseResult]:
+        """The cases that are slower beyond the limit, and were so when they were run again."""
+        return [case for case in self.cases if case.latency and case.latency.regressed]
 
     @property
     def grew(self) -> list[str]:

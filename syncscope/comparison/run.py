@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Literal
 
 from syncscope import __version__
 from syncscope.comparison import notes, whereabouts
-from syncscope.comparison.calls import Ended, Observed, Runner
+from syncscope.comparison.calls import CallFailed, Ended, Observed, Runner
 from syncscope.comparison.environment import environment
 from syncscope.comparison.parity import argument_differences, differences, over_calls
 from syncscope.comparison.results import (
@@ -33,6 +33,7 @@ from syncscope.subjects import Unusable
 if TYPE_CHECKING:
     from torch import Tensor
 
+    from syncscope.latency.record import Latency, TimedOn, Timing
     from syncscope.observe.profile import Profile
     from syncscope.subjects.cases import Sweep
     from syncscope.subjects.inputs import Workload
@@ -57,6 +58,7 @@ class Plan:
     device: Device = "auto"
     families: tuple[str, ...] = ()
     traces: Path | None = None
+    time: Timing | None = None
     command: str = ""
 
 
@@ -72,6 +74,8 @@ class _Case:
     firsts: Mapping[Side, Sequence[Observed]]
     profiles: Mapping[Side, Profile]
     parity: Parity
+    latency: Latency | None = None
+    untimed: str = ""
 
 
 def compare(
@@ -132,7 +136,24 @@ def _run_case(
         side: runner.profile(plan.seeds, plan.calls, _trace(plan.traces, side) if is_last else None)
         for side, runner in runners.items()
     }
-    return _Case(point, calls, {side: list(seen.values()) for side, seen in firsts.items()}, profiles, parity)
+    latency, untimed = _timed(subjects, point, plan, device) if plan.time and parity.equal else (None, "")
+    observed = {side: list(seen.values()) for side, seen in firsts.items()}
+    return _Case(point, calls, observed, profiles, parity, latency, untimed)
+
+
+def _timed(
+    subjects: Mapping[Side, Subject], point: Mapping[str, SweepValue], plan: Plan, device: str
+) -> tuple[Latency | None, str]:
+    """The latency on the GPU, without one on the CPU with tensors on it; or why there is none."""
+    from syncscope.comparison.timing import timed
+    from syncscope.latency.record import Timing
+
+    on: TimedOn = "cuda" if device == "cuda" else "cpu"
+    runners = {side: Runner(subject, side, point, plan.workload, on) for side, subject in subjects.items()}
+    try:
+        return timed(runners, plan.seeds, plan.time or Timing(), on), ""
+    except CallFailed as error:  # what was simulated may need a GPU when nothing is
+        return None, str(error).partition("\n")[0]
 
 
 def _trace(folder: Path | None, side: Side) -> Path | None:
@@ -154,10 +175,10 @@ def _observed_in_turn(
             # The lines that ran were looked at in the first call: these are its inputs again.
             calls[side].append(replace(observed, visited=firsts[side][seed].visited))
             found += retained_differences(runner, ended[side])
-        yield found + _left_differences(ended["old"], ended["new"])
+        yield found + left_differences(ended["old"], ended["new"])
 
 
-def _left_differences(old: Ended, new: Ended) -> list[Difference]:
+def left_differences(old: Ended, new: Ended) -> list[Difference]:
     """How the outputs differ, and the arguments that both were called with."""
     outputs = differences(old.output, new.output, device_of)
     return outputs + argument_differences(old.arguments, new.arguments, device_of)
@@ -179,13 +200,13 @@ def _record(subjects: Mapping[Side, Subject], cases: Sequence[_Case], plan: Plan
     return Comparison(
         provenance="measured" if device == "cuda" else "simulated",
         command=plan.command,
-        old=_subject_record(subjects["old"]),
-        new=_subject_record(subjects["new"]),
+        old=subject_record(subjects["old"]),
+        new=subject_record(subjects["new"]),
         swept=swept,
         workload=plan.workload.describe(),
         calls=plan.calls,
         seeds=list(plan.seeds),
-        cases=[_case_result(case, families, device) for case in cases],
+        cases=_corrected([_case_result(case, families, device) for case in cases]),
         sites=[
             site
             for side, subject in subjects.items()
@@ -221,10 +242,23 @@ def _case_result(case: _Case, families: Mapping[str, str], device: str) -> CaseR
         side: side_result(case.calls[side], case.profiles[side], families, measured=device == "cuda")
         for side in case.calls
     }
-    return CaseResult(dict(case.point), case.parity, sides["old"], sides["new"])
+    point = dict(case.point)
+    return CaseResult(point, case.parity, sides["old"], sides["new"], case.latency, case.untimed)
 
 
-def _subject_record(subject: Subject) -> SubjectRecord:
+def _corrected(cases: list[CaseResult]) -> list[CaseResult]:
+    """The cases with verdicts on time that are corrected for the number of cases that were timed."""
+    timed = [case.latency for case in cases if case.latency]
+    if not timed:
+        return cases
+    from syncscope.latency import verdicts
+
+    found = iter(verdicts.corrected(timed))
+    return [replace(case, latency=next(found)) if case.latency else case for case in cases]
+
+
+def subject_record(subject: Subject) -> SubjectRecord:
+    """What a record keeps of a subject."""
     return SubjectRecord(subject.label, subject.file, subject.function_name, subject.revision, subject.sha256)
 
 

@@ -1,4 +1,4 @@
-"""One file a format: a report reads a ``Comparison`` or a ``Run`` and nothing else. Imports no torch."""
+"""One file a format: a report reads a ``Comparison``, a ``Run`` or a ``Bench``, nothing else. No torch."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from importlib import import_module
 from pathlib import Path
 
+from syncscope.bench.record import Bench
 from syncscope.comparison import results
 from syncscope.comparison.results import Comparison
 from syncscope.runs.record import Run
@@ -22,6 +23,15 @@ RUN_FORMATS = {
     ".json": "syncscope.reports.run_json",
     ".md": "syncscope.reports.run_markdown",
 }
+
+
+BENCH_FORMATS = {
+    ".csv": "syncscope.reports.bench_csv",
+    ".json": "syncscope.reports.bench_json",
+    ".md": "syncscope.reports.bench_markdown",
+}
+
+Record = Comparison | Run | Bench
 
 
 class UnknownFormat(Exception):
@@ -42,12 +52,14 @@ def format_of(path: Path, formats: Mapping[str, str] = FORMATS) -> str:
         raise UnknownFormat(f"{path}: no report has {given}; use one of {known}") from None
 
 
-def formats_for(record: Comparison | Run) -> Mapping[str, str]:
-    """The formats that there are for a comparison, or for a run."""
+def formats_for(record: Record) -> Mapping[str, str]:
+    """The formats that there are for a comparison, a run or a benchmark."""
+    if isinstance(record, Bench):
+        return BENCH_FORMATS
     return RUN_FORMATS if isinstance(record, Run) else FORMATS
 
 
-def write(record: Comparison | Run, path: Path) -> None:
+def write(record: Record, path: Path) -> None:
     """Write the report that ``path``'s extension asks for, whole or not at all.
 
     Raises:

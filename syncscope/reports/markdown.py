@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from typing import TypeVar
 
 from syncscope.comparison.results import CaseResult, Comparison, Difference, SubjectRecord
-from syncscope.reports import figures, github, laws, lines, sentences, words
+from syncscope.reports import figures, github, latency, laws, lines, sentences, words
 from syncscope.reports.github import code, prose
 
 # GitHub refuses a comment of more than 65,536 characters.
@@ -35,8 +35,8 @@ class _Page:
 
     def text(self) -> str:
         parts = (
-            self.verdict, self.warnings, self.counts, self.growth, self.differences, self.remaining,
-            self.old_lines, self.profiler, self.notes, self.limitations, self.origin,
+            self.verdict, self.warnings, self.counts, self.growth, self.latency, self.differences,
+            self.remaining, self.old_lines, self.profiler, self.notes, self.limitations, self.origin,
         )  # fmt: skip
         return "\n\n".join(block for part in parts for block in part()) + "\n"
 
@@ -74,6 +74,12 @@ class _Page:
 
         caption = f"Per call, {words.PROVENANCE[self.comparison.provenance]}:"
         return [caption, *self._table(["count", "old", "new"], keys, row, "count")] if keys else []
+
+    def latency(self) -> list[str]:
+        headings, *rows = latency.table(self.comparison) or [[]]
+        table = self._table(headings, rows, lambda cells: [prose(cell, 100) for cell in cells], "case")
+        notes = self._items(latency.notes(self.comparison), "note")
+        return ["### Latency", *(table if rows else []), *notes] if rows or notes else []
 
     def differences(self) -> list[str]:
         found = [(case, each) for case in self.comparison.cases for each in case.parity.differences]

@@ -7,14 +7,14 @@ from collections.abc import Mapping, Sequence
 from contextlib import AbstractContextManager
 
 from rich import box
-from rich.cells import cell_len
+from rich.cells import cell_len, set_cell_size
 from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 from rich.theme import Theme
 
 from syncscope.comparison.results import Comparison
-from syncscope.reports import figures, lines, sentences
+from syncscope.reports import figures, latency, lines, sentences
 from syncscope.reports.figures import Column
 
 _GAP = 2
@@ -34,6 +34,7 @@ def print_comparison(comparison: Comparison, console: Console) -> None:
     with styled(console):
         _print_verdict(comparison, console)
         _print_counts(comparison, console)
+        _print_latency(comparison, console)
         _print_differences(comparison, console)
         _print_old_lines(comparison, console)
         _print_remaining(comparison, console)
@@ -63,6 +64,15 @@ def _print_counts(comparison: Comparison, console: Console) -> None:
     print_heading(sentences.caption(comparison), console)
     for at, group in enumerate(_groups(comparison, columns, console.width)):
         console.print(*([""] if at else []), _table(comparison, group), sep="\n")
+
+
+def _print_latency(comparison: Comparison, console: Console) -> None:
+    rows, notes = latency.table(comparison), latency.notes(comparison)
+    if rows or notes:
+        print_heading("Latency", console)
+    print_columns(rows, console)
+    for note in notes:
+        print_wrapped(f"- {note}", console, indent="  ", hang="  ")
 
 
 def _print_differences(comparison: Comparison, console: Console) -> None:
@@ -113,6 +123,14 @@ def print_facts(facts: Mapping[str, str], console: Console) -> None:
     if facts:
         console.print()
         print_wrapped(", ".join(f"{name} {fact}" for name, fact in facts.items()), console, "report.aside")
+
+
+def print_columns(rows: Sequence[Sequence[str]], console: Console) -> None:
+    """A table, its headings first. A terminal that is too narrow wraps the lines itself: no figure is cut."""
+    widths = [max(map(cell_len, column)) for column in zip(*rows, strict=True)]
+    for at, cells in enumerate(rows):
+        line = "  ".join(set_cell_size(cell, width) for cell, width in zip(cells, widths, strict=True))
+        console.print(Text(line.rstrip(), style="none" if at else "report.heading"), soft_wrap=True)
 
 
 def print_heading(text: str, console: Console) -> None:

@@ -1,0 +1,88 @@
+"""All rows of a matrix: those that are on disk already, those that are left, and what they say together."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from typing import Protocol
+
+from syncscope import __version__
+from syncscope.bench.journal import Journal
+from syncscope.bench.plan import Loaded, Plan
+from syncscope.bench.record import Bench, Machine, Row
+from syncscope.bench.rows import measured
+from syncscope.bench.summary import corrected, summaries
+from syncscope.comparison.environment import environment
+from syncscope.comparison.results import SweepValue
+from syncscope.comparison.run import subject_record
+from syncscope.latency.clock import PerfCounter, examined
+
+Progress = Callable[[str, int, int], None]
+Case = Mapping[str, SweepValue]
+
+
+class Engine(Protocol):
+    """Runs rows somewhere, and yields each when it is finished, in any order."""
+
+    def __call__(self, plan: Plan, loaded: Loaded, machine: Machine, cases: Sequence[Case]) -> Iterator[Row]:
+        """Run ``cases``."""
+
+
+def here(plan: Plan, loaded: Loaded, machine: Machine, cases: Sequence[Case]) -> Iterator[Row]:
+    """The engine that runs one row after another in this process."""
+    return (measured(plan, loaded, machine, case) for case in cases)
+
+
+def bench(
+    plan: Plan,
+    loaded: Loaded,
+    machine: Machine,
+    journal: Journal | None = None,
+    engine: Engine = here,
+    progress: Progress = lambda what, done, of: None,
+) -> Bench:
+    """Run the rows that ``journal`` lacks, and put all together; every finished row is in it at once.
+
+    Raises:
+        CallFailed: a subject raised.
+        Unusable: the inputs can't be made or rotated, or the journal can't be written.
+    """
+    cases = plan.sweep.cases()
+    rows = list(journal.rows) if journal else []
+    left = [case for case in cases if case not in [row.sweep for row in rows]]
+    progress(_named(left[:1]), len(rows), len(cases))
+    for row in engine(plan, loaded, machine, left):
+        if journal:
+            journal.add(row)
+        rows.append(row)
+        progress(_named([row.sweep]), len(rows), len(cases))
+    return assembled(plan, loaded, [_of(rows, case) for case in cases])
+
+
+def assembled(plan: Plan, loaded: Loaded, rows: Sequence[Row]) -> Bench:
+    """The record of a benchmark from its rows, whose verdicts are corrected for their number."""
+    device = plan.device
+    final = corrected(rows)
+    return Bench(
+        command=plan.command,
+        old=subject_record(loaded.old),
+        new=subject_record(loaded.new),
+        swept=list(plan.sweep.names),
+        workload=loaded.workload.describe(),
+        seeds=list(plan.seeds),
+        device=device,
+        timing=plan.timing,
+        rows=final,
+        summaries=summaries(final),
+        environment=replace(environment(device), threads=plan.timing.threads),
+        clock=None if device == "sim" else examined(PerfCounter()),
+        tool=__version__,
+    )
+
+
+def _of(rows: Sequence[Row], case: Case) -> Row:
+    return next(row for row in rows if row.sweep == case)
+
+
+def _named(cases: Sequence[Case]) -> str:
+    return "".join(", ".join(f"{name}={value}" for name, value in case.items()) for case in cases)

@@ -1,0 +1,144 @@
+"""The one serialisable record of a benchmark. Reports read this and nothing else; imports no torch."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Literal
+
+import msgspec
+
+from syncscope.comparison.results import Environment, Parity, Side, SubjectRecord, SweepValue, UnusableResult
+from syncscope.events import Counts
+from syncscope.latency.clock import ClockFigures
+from syncscope.latency.record import Interval, Latency, Timing
+from syncscope.latency.worth import Worth
+
+SCHEMA_VERSION = 1
+
+Device = Literal["cpu", "cuda", "sim"]
+
+
+@dataclass(frozen=True)
+class Machine:
+    """Where a row was made: rows of unlike ``name`` are never pooled. It is the GPU's name, or the CPU's."""
+
+    host: str
+    device: Device
+    name: str
+    torch: str
+
+
+@dataclass(frozen=True)
+class Counted:
+    """What the simulated device counted in ``calls`` calls of one side, in a run of its own."""
+
+    calls: int
+    counts: Counts
+
+    @property
+    def waits(self) -> float:
+        """Of a single call."""
+        return self.counts.waits / self.calls
+
+
+@dataclass(frozen=True)
+class Row:
+    """One case. Without ``latency``: the outputs differ, or the device is a simulated one.
+
+    ``uncounted`` says why there are no ``counts``.
+    """
+
+    sweep: dict[str, SweepValue]
+    parity: Parity
+    machine: Machine
+    counts: dict[Side, Counted] = field(default_factory=dict)
+    uncounted: str = ""
+    latency: Latency | None = None
+
+    @property
+    def removed(self) -> float | None:
+        """The waits that a call of new has less than one of old; nothing where they weren't counted."""
+        return self.counts["old"].waits - self.counts["new"].waits if self.counts else None
+
+
+@dataclass(frozen=True)
+class Summary:
+    """The rows of machines with one name. Intervals are over the rows; absent for a single row."""
+
+    machine: str
+    device: Device
+    rows: int
+    geometric_mean: float
+    geometric_mean_interval: Interval | None
+    median: float
+    median_interval: Interval | None
+    worth: Worth | None
+
+
+@dataclass(frozen=True)
+class Bench:
+    """Old against new over the rows of a matrix; ``clock`` is absent where nothing was timed."""
+
+    command: str
+    old: SubjectRecord
+    new: SubjectRecord
+    swept: list[str]
+    workload: str
+    seeds: list[int]
+    device: Device
+    timing: Timing
+    rows: list[Row]
+    summaries: list[Summary]
+    environment: Environment
+    clock: ClockFigures | None = None
+    schema_version: int = SCHEMA_VERSION
+    tool: str = ""
+    record: Literal["bench"] = "bench"
+
+    @property
+    def differing(self) -> list[Row]:
+        """The rows whose outputs aren't equal."""
+        return [row for row in self.rows if not row.parity.equal]
+
+    @property
+    def regressed(self) -> list[Row]:
+        """The rows that are slower beyond the limit, and were so again."""
+        return [row for row in self.rows if row.latency and row.latency.regressed]
+
+    @property
+    def findings(self) -> bool:
+        """Whether a reviewer has to look: outputs differ, or a regression holds."""
+        return bool(self.differing or self.regressed)
+
+
+def encode(bench: Bench) -> bytes:
+    """The benchmark as JSON, on one line: most of it are samples."""
+    return msgspec.json.encode(bench) + b"\n"
+
+
+def is_bench(text: bytes) -> bool:
+    """Whether ``text`` says that it is the record of a benchmark, which may be unusable for all that."""
+    try:
+        found = msgspec.json.decode(text)
+    except (msgspec.DecodeError, UnicodeDecodeError):
+        return False
+    return isinstance(found, dict) and found.get("record") == "bench"
+
+
+def decode(text: bytes) -> Bench:
+    """Read a benchmark back.
+
+    Raises:
+        UnusableResult: it is no JSON, lacks a field, or is of another ``schema_version``.
+    """
+    try:
+        version = msgspec.json.decode(text, type=dict).get("schema_version")
+        if version == SCHEMA_VERSION:
+            return msgspec.json.decode(text, type=Bench)
+    except msgspec.DecodeError as error:
+        raise UnusableResult(
+            f"not the record of a benchmark ({error}): make it anew with `syncscope bench -o bench.json`"
+        ) from error
+    raise UnusableResult(
+        f"schema_version is {version}, this syncscope reads {SCHEMA_VERSION}: make the record anew"
+    )

@@ -1,0 +1,46 @@
+"""The latency of one case: a run of its own, in which nothing is observed, patched or simulated."""
+
+from __future__ import annotations
+
+import random
+from dataclasses import replace
+
+from syncscope.comparison.calls import defaults_kept
+from syncscope.comparison.timed_calls import Calls, Runners
+from syncscope.latency import order, recheck, timing, verdicts
+from syncscope.latency.clock import Clock, PerfCounter
+from syncscope.latency.record import Latency, Samples, TimedOn, Timing
+from syncscope.latency.samplers import CudaSampler, HostSampler, Sampler
+from syncscope.subjects.seeds import seeded
+
+
+def timed(runners: Runners, seeds: tuple[int, ...], how: Timing, on: TimedOn) -> Latency:
+    """Time old and new, whose outputs are equal; where new looks slower, once more.
+
+    Raises:
+        CallFailed: a subject raised.
+        Unusable: the inputs are to be rotated and a subject writes into them.
+    """
+    clock = PerfCounter()
+    sampler = CudaSampler(clock) if on == "cuda" else HostSampler(clock)
+    with timing.steady(how.threads), seeded(seeds[0]), defaults_kept():
+        calls = Calls(runners, seeds, how.rotate)
+        calls.warm(how.warmups)
+        found = verdicts.latency(_sampled(calls, how, sampler, clock), on)
+        if not recheck.needed(found.speedup, how.recheck_beyond):
+            return found
+        again = recheck.rechecked(
+            lambda blocks: calls.taken(blocks, sampler), how.recheck_beyond, how.recheck_iterations
+        )
+        return replace(found, recheck=again)
+
+
+def _sampled(calls: Calls, how: Timing, sampler: Sampler, clock: Clock) -> Samples:
+    # The order is drawn anew for every row.
+    coin = random.Random()
+    if how.budget_s is None:
+        return calls.taken(order.balanced(how.iterations, coin), sampler)
+    collected = timing.Collected()
+    budget_ns = round(how.budget_s * 1e9)
+    blocks = timing.until(order.drawn(coin), collected, clock, budget_ns, verdicts.is_narrow)
+    return calls.taken(blocks, sampler, collected)

@@ -1,0 +1,111 @@
+"""What is kept of a timed case. Imports no torch, no numpy and no scipy."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Literal
+
+from syncscope.latency.order import Side
+
+TimedOn = Literal["cpu", "cuda"]
+Verdict = Literal["faster", "slower", "no difference", "inconclusive"]
+
+
+@dataclass(frozen=True)
+class Timing:
+    """How each row is timed.
+
+    ``budget_s`` stands in place of ``iterations`` where it is given. ``rotate`` sets of inputs are made once
+    and used in turn; 0: every call has fresh ones. A row slower than ``recheck_beyond`` (a fraction) is run
+    again, in trials of ``recheck_iterations``.
+    """
+
+    warmups: int = 25
+    iterations: int = 100
+    budget_s: float | None = None
+    rotate: int = 0
+    threads: int = 1
+    recheck_beyond: float = 0.03
+    recheck_iterations: int = 500
+
+
+@dataclass(frozen=True)
+class Samples:
+    """Raw times in nanoseconds, in the order in which they were taken.
+
+    ``host`` are times of the caller, of each side; on a GPU from an idle device to an idle device, and
+    ``device`` are the events' times beside them, else empty. ``order`` has a letter a call and a word a block
+    (``onno noon``). ``repeated`` calls were made again, since the kernel had interrupted them.
+    """
+
+    host: dict[Side, list[int]]
+    order: str
+    device: dict[Side, list[int]] = field(default_factory=dict)
+    repeated: int = 0
+
+
+@dataclass(frozen=True)
+class Quantiles:
+    """Of the samples of one side, in nanoseconds."""
+
+    p20: float
+    p50: float
+    p80: float
+
+
+@dataclass(frozen=True)
+class Interval:
+    """Where a figure lies with 95 % confidence."""
+
+    low: float
+    high: float
+
+
+@dataclass(frozen=True)
+class Recheck:
+    """The speedup of a row that looked slower, in each of some longer trials in alternating order.
+
+    ``iterations`` is a trial's. It ``holds`` where the median is beyond the limit and all trials are slower.
+    """
+
+    iterations: int
+    speedups: list[float]
+    speedup: float
+    holds: bool
+
+
+@dataclass(frozen=True)
+class Latency:
+    """What the samples of one case say.
+
+    ``speedup`` is old's median by new's, above 1 where new is faster; ``interval`` is that of the speedup,
+    absent where there are too few blocks. ``p`` is the probability of such samples if old and new were equal,
+    by swaps in the blocks, ``mann_whitney`` that if each sample were drawn by itself. ``smallest_visible`` is
+    the difference that a run like this one sees four times in five, as a fraction; absent where it can see
+    none. ``corrected_p`` and ``corrected`` are p and the verdict with regard to the number of rows.
+    """
+
+    on: TimedOn
+    samples: Samples
+    old: Quantiles
+    new: Quantiles
+    speedup: float
+    interval: Interval | None
+    p: float
+    mann_whitney: float
+    smallest_visible: float | None
+    verdict: Verdict
+    corrected_p: float
+    corrected: Verdict
+    device_speedup: float | None = None
+    recheck: Recheck | None = None
+
+    @property
+    def saved_ns(self) -> float:
+        """What a call of new takes less than one of old, by the medians."""
+        return self.old.p50 - self.new.p50
+
+    @property
+    def regressed(self) -> bool:
+        """Whether new is slower and stayed so when it was looked at again."""
+        return self.recheck is not None and self.recheck.holds

@@ -1,0 +1,122 @@
+"""Old and new in turn, block by block, in one process."""
+
+from __future__ import annotations
+
+import gc
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from itertools import count
+
+from syncscope.latency.clock import Clock
+from syncscope.latency.order import Block, Side
+from syncscope.latency.record import Samples
+from syncscope.latency.samplers import Call, Sample, Sampler
+
+Prepare = Callable[[Side, int], Call]
+"""Makes the call of a side with fresh inputs; the same number means equal inputs for both sides."""
+
+# A call that was interrupted is made again at once. Where calls are so long or the machine is so busy that
+# hardly any passes, that is of no use: so many more calls are made for each that did pass, and a few besides.
+_REPETITIONS = 4
+_SPARE = 10
+
+
+MOST_BLOCKS = 5_000
+"""Where a time budget ends, however much is left of it: more would only fill the disk."""
+
+
+@dataclass
+class Collected:
+    """The samples so far: those of whole blocks."""
+
+    host: dict[Side, list[int]] = field(default_factory=lambda: {"old": [], "new": []})
+    device: dict[Side, list[int]] = field(default_factory=lambda: {"old": [], "new": []})
+    order: list[str] = field(default_factory=list)
+    repeated: int = 0
+    undisturbed: int = 0
+
+    def passes(self, sample: Sample) -> bool:
+        """Whether to keep a sample: its call wasn't interrupted, or another try isn't worth it."""
+        if not sample.interrupted:
+            self.undisturbed += 1
+            return True
+        if self.repeated >= _REPETITIONS * self.undisturbed + _SPARE:
+            return True
+        self.repeated += 1
+        return False
+
+    def add(self, block: Block, samples: Iterable[Sample]) -> None:
+        """Keep one block."""
+        for side, sample in zip(block, samples, strict=True):
+            # A clock that is too coarse for the call may not have moved.
+            self.host[side].append(max(sample.host_ns, 1))
+            if sample.device_ns is not None:
+                self.device[side].append(max(sample.device_ns, 1))
+        self.order.append("".join(side[0] for side in block))
+
+    def samples(self) -> Samples:
+        """What is kept of it."""
+        device = self.device if self.device["old"] else {}
+        return Samples(self.host, " ".join(self.order), device, self.repeated)
+
+
+def warm(prepare: Prepare, warmups: int) -> None:
+    """Call old and new in turn, ``warmups`` times each, and look at no clock."""
+    for number in range(warmups):
+        prepare("old", number)()
+        prepare("new", number)()
+
+
+def collect(prepare: Prepare, blocks: Iterable[Block], sampler: Sampler, collected: Collected) -> None:
+    """Take the samples of ``blocks`` into ``collected``; an interrupted call is made again.
+
+    The calls of both sides have equal inputs, pair by pair.
+    """
+    for block in blocks:
+        first = 2 * len(collected.order)
+        turns: Mapping[Side, Iterator[int]] = {"old": count(first), "new": count(first)}
+        collected.add(
+            block, [_passing(prepare, side, next(turns[side]), sampler, collected) for side in block]
+        )
+
+
+def _passing(prepare: Prepare, side: Side, number: int, sampler: Sampler, collected: Collected) -> Sample:
+    sample = sampler.sample(prepare(side, number))
+    while not collected.passes(sample):
+        sample = sampler.sample(prepare(side, number))
+    return sample
+
+
+def until(
+    blocks: Iterator[Block],
+    collected: Collected,
+    clock: Clock,
+    budget_ns: int,
+    enough: Callable[[Samples], bool],
+) -> Iterator[Block]:
+    """Blocks until the time is used up, or the samples so far are ``enough``; asked after each half more."""
+    end, ask_at = clock.now_ns() + budget_ns, 8
+    while clock.now_ns() < end and len(collected.order) < MOST_BLOCKS:
+        if len(collected.order) >= ask_at:
+            if enough(collected.samples()):
+                return
+            ask_at += ask_at // 2
+        yield next(blocks)
+
+
+@contextmanager
+def steady(threads: int) -> Iterator[None]:
+    """A fixed number of torch's threads, and no garbage collector between the samples."""
+    import torch
+
+    before, collecting = torch.get_num_threads(), gc.isenabled()
+    gc.collect()
+    gc.disable()
+    torch.set_num_threads(threads)
+    try:
+        yield
+    finally:
+        torch.set_num_threads(before)
+        if collecting:
+            gc.enable()

@@ -1,0 +1,108 @@
+"""How reports write a timed row: its times, its speedup with its interval, and its verdict."""
+
+from __future__ import annotations
+
+from syncscope.comparison.results import Comparison
+from syncscope.latency.record import Interval, Latency
+from syncscope.reports import figures, words
+
+CPU = "These are times of a CPU with tensors on it, never a GPU's: they say nothing about a GPU."
+
+_UNITS = ((1e9, "s"), (1e6, "ms"), (1e3, "µs"))
+
+HEADINGS = ("old p50", "new p50", "speedup", "95 % interval", "verdict", "sees from")
+
+
+def cells(latency: Latency | None) -> tuple[str, ...]:
+    """One text for each of ``HEADINGS``; of a row that wasn't timed, none."""
+    if latency is None:
+        return ("",) * len(HEADINGS)
+    return (
+        time(latency.old.p50),
+        time(latency.new.p50),
+        times(latency.speedup),
+        _ends(latency.interval),
+        verdict(latency),
+        visible(latency),
+    )
+
+
+def _ends(found: Interval | None) -> str:
+    return f"{found.low:.3f}-{found.high:.3f}" if found else "none"
+
+
+def time(ns: float) -> str:
+    """``784.2 µs``, in the unit that leaves it a few digits."""
+    size, unit = next((pair for pair in _UNITS if abs(ns) >= pair[0]), (1.0, "ns"))
+    return f"{ns / size:.4g} {unit}" if size > 1 else f"{ns:.0f} ns"
+
+
+def times(ratio: float) -> str:
+    """``1.181x``."""
+    return f"{ratio:.3f}x"
+
+
+def interval(found: Interval) -> str:
+    """``1.154x to 1.208x``."""
+    return f"{times(found.low)} to {times(found.high)}"
+
+
+def with_interval(ratio: float, found: Interval | None) -> str:
+    """``1.181x (1.154x to 1.208x)``."""
+    return f"{times(ratio)} ({interval(found)})" if found else times(ratio)
+
+
+def percent(fraction: float) -> str:
+    """``3 %``, ``0.25 %``."""
+    return f"{100 * fraction:.2g} %" if fraction < 1 else f"{100 * fraction:.0f} %"
+
+
+def verdict(latency: Latency) -> str:
+    """The corrected verdict, and what became of a row that was run again."""
+    again = latency.recheck
+    if again is None:
+        return latency.corrected
+    return (
+        f"{latency.corrected}; again: {times(again.speedup)}, {'holds' if again.holds else 'does not hold'}"
+    )
+
+
+def visible(latency: Latency) -> str:
+    """The smallest difference that the row could have seen."""
+    return "none" if latency.smallest_visible is None else percent(latency.smallest_visible)
+
+
+def rechecked(label: str, latency: Latency) -> str:
+    """Both results of a row that was run again; nothing of any other."""
+    again = latency.recheck
+    if again is None:
+        return ""
+    spread = f"{times(min(again.speedups))} to {times(max(again.speedups))}"
+    outcome = "the regression holds" if again.holds else "no regression that holds"
+    return (
+        f"{label}: {times(latency.speedup)} at first; in {words.number(len(again.speedups), 'trial')} of "
+        f"{again.iterations} iterations in alternating order {times(again.speedup)} ({spread}): {outcome}."
+    )
+
+
+def table(comparison: Comparison) -> list[list[str]]:
+    """The timed cases of a comparison under their headings; nothing where none was timed."""
+    timed = [case for case in comparison.cases if case.latency]
+    if not timed:
+        return []
+    names = figures.variables(comparison)
+    headings = [*map(words.symbol, names), *HEADINGS]
+    rows = [[*(str(case.sweep.get(name, "")) for name in names), *cells(case.latency)] for case in timed]
+    return [headings, *rows]
+
+
+def notes(comparison: Comparison) -> list[str]:
+    """What was run again, what couldn't be timed, and whose times these are."""
+    again = [
+        rechecked(figures.case_label(comparison, case), case.latency)
+        for case in comparison.cases
+        if case.latency
+    ]
+    reasons = dict.fromkeys(case.untimed for case in comparison.cases if case.untimed)
+    on_cpu = any(case.latency and case.latency.on == "cpu" for case in comparison.cases)
+    return [*filter(None, again), *(f"Not timed: {reason}" for reason in reasons), *([CPU] if on_cpu else [])]

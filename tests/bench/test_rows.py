@@ -1,0 +1,180 @@
+"""One row: outputs first, then time with nothing patched, then counts."""
+
+from __future__ import annotations
+
+import sys
+
+import pytest
+import torch
+
+from syncscope.bench.plan import load
+from syncscope.bench.rows import measured
+from syncscope.comparison.calls import CallFailed
+from syncscope.subjects import Unusable
+
+from .conftest import HERE, OLD
+
+
+def row(plan, n=3):
+    return measured(plan, load(plan), HERE, {"n": n})
+
+
+def test_a_row_has_parity_times_and_counts(plan) -> None:
+    found = row(plan(iterations=3))
+    assert found.parity.equal
+    assert {side: len(samples) for side, samples in found.latency.samples.host.items()} == {
+        "old": 3,
+        "new": 3,
+    }
+    assert min(found.latency.samples.host["old"]) > 0
+    assert (found.counts["old"].waits, found.counts["new"].waits, found.removed) == (3, 1, 2)
+    assert found.machine == HERE
+
+
+def test_a_row_whose_outputs_differ_is_not_timed(plan) -> None:
+    found = row(plan("def sums(x):\n    return (x.sum(1) + 1).tolist()\n"))
+    assert not found.parity.equal
+    assert found.latency is None
+
+
+def test_a_difference_with_any_seed_is_one(plan) -> None:
+    wrong = "def sums(x):\n    return x.sum(1).tolist() if x[0, 0] < 0.5 else None\n"
+    assert row(plan(wrong, seeds=(0,))).parity.equal
+    found = row(plan(wrong, seeds=tuple(range(9))))
+    assert not found.parity.equal
+    assert found.parity.compared == 9
+
+
+def test_what_is_written_into_arguments_is_compared_as_well(plan) -> None:
+    assert not row(
+        plan("def sums(x):\n    s = x.sum(1).tolist()\n    x.zero_()\n    return s\n")
+    ).parity.equal
+
+
+def test_a_simulated_device_only_counts(plan) -> None:
+    found = row(plan(device="sim"))
+    assert found.latency is None
+    assert found.parity.equal
+    assert found.removed == 2
+
+
+WATCHFUL = """
+import gc, sys, torch
+from torch.overrides import _get_current_function_mode_stack
+from torch.utils._python_dispatch import _get_current_dispatch_mode_stack
+
+seen = []
+def sums(x):
+    seen.append((
+        x.device.type, torch.Tensor.item, torch.cuda.synchronize,
+        _get_current_function_mode_stack(), _get_current_dispatch_mode_stack(),
+        sys.getprofile(), sys.gettrace(), gc.isenabled(), torch.get_num_threads(),
+    ))
+    return x.sum(1).tolist()
+"""
+
+
+def test_nothing_is_patched_or_profiled_while_time_is_taken(plan) -> None:
+    """Also in the second row, after the counting run of the first."""
+    made = plan(WATCHFUL, warmups=1, iterations=4, threads=1)
+    loaded = load(made)
+    seen = loaded.new.module.seen
+    for n in (2, 3):
+        seen.clear()
+        measured(made, loaded, HERE, {"n": n})
+        # One call for parity, one that looks at what is returned, one to warm up, four samples, two to count.
+        profile, trace = sys.getprofile(), sys.gettrace()
+        assert len(seen) == 9
+        assert (
+            seen[1:7]
+            == [("cpu", torch.Tensor.item, torch.cuda.synchronize, [], [], profile, trace, False, 1)] * 6
+        )
+        assert seen[7][0] == "cuda"
+
+
+def test_a_generator_is_timed_to_its_end(plan) -> None:
+    lazy = "ended = []\ndef sums(x):\n    yield from x.sum(1).tolist()\n    ended.append(1)\n"
+    eager = OLD.replace("return [row.sum().item() for row in x]", "yield from (r.sum().item() for r in x)")
+    made = plan(lazy, eager, iterations=5)
+    loaded = load(made)
+    found = measured(made, loaded, HERE, {"n": 3})
+    assert found.parity.equal
+    # One for parity, five samples, two to count; the one that only looked was not run to its end.
+    assert len(loaded.new.module.ended) == 8
+
+
+def test_seeds_and_fresh_inputs_are_taken_in_turn(plan) -> None:
+    noting = "seen = []\ndef sums(x):\n    seen.append(x)\n    return x.sum(1).tolist()\n"
+    made = plan(noting, iterations=4, seeds=(5, 6))
+    loaded = load(made)
+    measured(made, loaded, HERE, {"n": 3})
+    timed = [x for x in loaded.new.module.seen][3:7]
+    assert len({id(x) for x in timed}) == 4
+    assert [torch.equal(x, timed[0]) for x in timed] == [True, False, True, False]
+
+
+def test_rotated_inputs_are_made_once(plan) -> None:
+    noting = "seen = []\ndef sums(x):\n    seen.append(x)\n    return x.sum(1).tolist()\n"
+    made = plan(noting, iterations=4, rotate=2)
+    loaded = load(made)
+    measured(made, loaded, HERE, {"n": 3})
+    timed = [id(x) for x in loaded.new.module.seen][2:6]
+    assert timed[:2] == timed[2:]
+    assert timed[0] != timed[1]
+
+
+def test_what_is_written_into_is_not_rotated(plan) -> None:
+    writes = "    x.mul_(2)\n    return x.sum(1).tolist()\n"
+    made = plan(f"def sums(x):\n{writes}", OLD.partition("    return [row")[0] + writes, rotate=2)
+    with pytest.raises(Unusable, match="rotate: old writes into its arguments, .* leave --rotate out"):
+        row(made)
+
+
+def test_a_subject_that_raises_while_it_is_timed_is_named(plan) -> None:
+    tired = "calls = []\ndef sums(x):\n    calls.append(1)\n    assert len(calls) < 4, 'tired'\n"
+    with pytest.raises(
+        CallFailed, match=r"new \(new.py\) failed for n=3: AssertionError: tired \(new.py:4\)"
+    ):
+        row(plan(f"{tired}    return x.sum(1).tolist()\n", iterations=20))
+
+
+def test_what_only_runs_on_a_cpu_is_timed_and_not_counted(plan) -> None:
+    found = row(plan("def sums(x):\n    return x.sum(1).numpy().tolist()\n"))
+    assert found.latency is not None
+    assert found.counts == {}
+    assert found.removed is None
+    assert found.uncounted.startswith("new (new.py) failed for n=3: TypeError: ")
+
+
+def waiting(ns: int) -> str:
+    """A subject that takes ``ns`` on the ticking clock."""
+    return f"import ticking\ndef sums(x):\n    ticking.now += {ns}\n    return x.sum(1).tolist()\n"
+
+
+MAKING = OLD.partition("def sums")[0]
+
+
+def test_a_row_that_looks_slower_is_run_again(plan, ticking) -> None:
+    made = plan(waiting(110), MAKING + waiting(100), iterations=4, recheck_beyond=0.03, recheck_iterations=2)
+    found = row(made).latency
+    assert found.speedup == pytest.approx(100 / 110)
+    assert (found.recheck.iterations, found.recheck.speedups) == (2, [pytest.approx(100 / 110)] * 5)
+    assert found.regressed
+
+
+def test_a_row_within_the_limit_is_not(plan, ticking) -> None:
+    made = plan(waiting(102), MAKING + waiting(100), iterations=40, recheck_beyond=0.03)
+    found = row(made).latency
+    assert (found.verdict, found.recheck) == ("slower", None)
+
+
+def test_a_time_budget_stands_in_place_of_iterations(plan, ticking) -> None:
+    noisy = "import random\n" + waiting(100).replace("+= 100", "+= random.randint(100, 300)")
+    found = row(plan(noisy, MAKING + noisy, iterations=1, budget_s=1e-4)).latency.samples
+    # A pair of calls takes 400 ns.
+    assert 200 < len(found.host["old"]) == len(found.host["new"]) < 300
+
+
+def test_a_time_budget_is_left_where_the_interval_is_narrow(plan, ticking) -> None:
+    found = row(plan(waiting(200), MAKING + waiting(100), budget_s=1e9)).latency.samples
+    assert len(found.host["old"]) == 16

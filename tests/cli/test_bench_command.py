@@ -1,0 +1,203 @@
+"""From a command line to rows, reports and an exit code; and on again after a stop at any moment."""
+
+from __future__ import annotations
+
+import csv
+import json
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from syncscope.cli.main import main
+
+NOTE = "syncscope runs the code of OLD and NEW on this machine\n"
+SAME = "def total(x):\n    return x.sum()\n"
+QUICK = ("--warmups", "0", "--iterations", "2", "--recheck-beyond", "1e9")
+
+
+@pytest.fixture(autouse=True)
+def here(folder: Path) -> Path:
+    (folder / "new.py").write_text(SAME)
+    return folder
+
+
+def benched(*args: str) -> int:
+    return main(["bench", "old.py", "new.py", *QUICK, "--device", "cpu", *args])
+
+
+def table(path: Path) -> list[dict[str, str]]:
+    return list(csv.DictReader(path.read_text().splitlines()))
+
+
+def test_rows_and_reports(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert benched("--sweep", "n=3,5", "-o", "m.csv", "-o", "m.json", "-o", "m.md") == 0
+    out, err = capsys.readouterr()
+    assert out.startswith("Outputs equal bit for bit in all 2 rows.\nOn the CPU ")
+    assert "never a GPU's" in out
+    assert err == f"{NOTE}wrote m.csv\nwrote m.json\nwrote m.md\n"
+    assert [row["n"] for row in table(here / "m.csv")] == ["3", "5"]
+    written = json.loads((here / "m.json").read_text())
+    assert [len(row["latency"]["samples"]["host"]["old"]) for row in written["rows"]] == [2, 2]
+    assert not (here / "m.csv.rows").exists()
+
+
+def test_the_columns_of_the_published_table_stand_first(here: Path) -> None:
+    contract = "video_embeds, video_size_thw, spatial_merge_size, q"
+    for name in ("old", "new"):
+        (here / f"{name}.py").write_text(f"def mask({contract}):\n    return video_embeds.sum(1) > 0\n")
+    video = ["--q", "0.5", "--tokens-per-frame", "4", "--frames", "1", "2", "--dtype", "float32"]
+    assert benched(*video, "-o", "m.csv") == 0
+    heading = (here / "m.csv").read_text().partition("\n")[0]
+    assert heading.startswith(
+        "dtype,frames,tokens_per_frame,q,old_p20,old_p50,old_p80,new_p20,new_p50,new_p80,p50_speedup,"
+        "speedup_low,speedup_high,verdict,"
+    )
+
+
+def test_outputs_that_differ_are_1_and_have_no_speedup(
+    here: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (here / "new.py").write_text("def total(x):\n    return x.sum() + (x.numel() == 5)\n")
+    assert benched("--sweep", "n=3,5", "-o", "m.csv") == 1
+    assert "Outputs DIFFER in 1 of 2 rows (n = 5): no speedup there." in capsys.readouterr().out
+    equal, differing = table(here / "m.csv")
+    assert (equal["outputs"], differing["outputs"]) == ("equal", "differ")
+    assert equal["p50_speedup"] and not differing["p50_speedup"]
+
+
+def test_a_regression_that_holds_is_1(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (here / "new.py").write_text("def total(x):\n    [x.sum() for _ in range(200)]\n    return x.sum()\n")
+    again = ("--recheck-beyond", "3", "--recheck-iterations", "2")
+    assert benched(*again) == 1
+    out = capsys.readouterr().out
+    assert "1 row slower by more than 3 %, and so again." in " ".join(out.split())
+    assert "in 5 trials of 2 iterations in alternating order" in " ".join(out.split())
+
+
+def test_on_a_simulated_device_no_time_is_claimed(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (here / "new.py").write_text("def total(x):\n    int(x[0])\n    return x.sum()\n")
+    assert main(["bench", "old.py", "new.py", "--device", "sim", "-o", "m.csv"]) == 0
+    out = capsys.readouterr().out
+    assert "no time is claimed" in out
+    assert "µs" not in out and "speedup" not in out
+    (row,) = table(here / "m.csv")
+    assert (row["old_p50"], row["waits_old"], row["waits_new"]) == ("", "0", "1")
+
+
+@pytest.mark.parametrize(
+    ("args", "line"),
+    [
+        (["--iterations", "0"], "iterations: 0 is not in the range x>=1; see `syncscope bench --help`"),
+        (["--frames"], "frames: no value is given; write for example --frames 2 8 32"),
+        (["--time-budget", "60"], "time-budget: '60' is no time: write for example 60s, 500ms or 2m; see "
+         "`syncscope bench --help`"),
+        (["-o", "m.svg"], "m.svg: no report has the extension '.svg'; use one of .csv .json .md"),
+        (["-o", "no/m.csv"], "no: no such folder; make it first, or write elsewhere"),
+    ],
+)  # fmt: skip
+def test_wrong_use_is_one_line_and_2(args: list[str], line: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert benched(*args) == 2
+    assert capsys.readouterr() == ("", f"syncscope: {line}\n")
+
+
+def test_without_ray_its_engine_says_so(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(sys.modules, "ray", None)
+    assert benched("--engine", "ray") == 2
+    assert capsys.readouterr().err == (
+        f"{NOTE}syncscope: engine: ray is not installed: install syncscope[ray], or leave --engine ray out\n"
+    )
+
+
+KILLED = """
+import os, signal, torch
+def total(x):
+    if x.numel() == 5 and not os.path.exists("let it run"):
+        os.kill(os.getpid(), signal.SIGKILL)
+    return x.sum()
+"""
+
+
+def test_after_a_kill_the_same_command_goes_on(here: Path) -> None:
+    (here / "new.py").write_text(KILLED)
+    command = [sys.executable, "-m", "syncscope", "bench", "old.py", "new.py", *QUICK, "--device", "cpu",
+               "--sweep", "n=3,4,5,6", "-o", "m.csv"]  # fmt: skip
+    killed = subprocess.run(command, capture_output=True, text=True)
+    assert killed.returncode == -signal.SIGKILL
+    assert not (here / "m.csv").exists()
+    before = (here / "m.csv.rows").read_bytes().splitlines()
+    assert [json.loads(line)["sweep"]["n"] for line in before[1:]] == [3, 4]
+    (here / "let it run").touch()
+    resumed = subprocess.run(command, capture_output=True, text=True)
+    assert resumed.returncode == 0, resumed.stderr
+    assert "m.csv.rows has 2 finished rows: they are not run again" in resumed.stderr
+    rows = table(here / "m.csv")
+    assert [row["n"] for row in rows] == ["3", "4", "5", "6"]
+    first = json.loads(before[1])["latency"]["old"]["p50"]
+    assert float(rows[0]["old_p50"]) == round(first / 1e3, 2)
+
+
+def test_rows_of_another_text_or_option_are_refused(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (here / "new.py").write_text(
+        f"{SAME}    assert False\n".replace("return", "assert len(x) == 3\n    return")
+    )
+    assert benched("--sweep", "n=3,4", "-o", "m.csv") == 2
+    kept = (here / "m.csv.rows").read_bytes()
+    (here / "new.py").write_text(SAME)
+    assert benched("--sweep", "n=3,4", "-o", "m.csv", "--threads", "2") == 2
+    line = capsys.readouterr().err.splitlines()[-1]
+    assert line.startswith("syncscope: m.csv.rows: its 1 row was made otherwise (the text of NEW was ")
+    assert "--threads was 1, is 2" in line
+    assert (here / "m.csv.rows").read_bytes() == kept
+
+
+def test_a_saved_benchmark_is_another_report(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert benched("--sweep", "n=3,5", "-o", "m.json") == 0
+    printed = capsys.readouterr().out
+    assert main(["report", "m.json"]) == 0
+    assert capsys.readouterr().out == printed
+    assert main(["report", "m.json", "-o", "m.csv", "--plots", "plots"]) == 0
+    assert len(table(here / "m.csv")) == 2
+    names = {path.name for path in (here / "plots").iterdir()}
+    assert {"speedup-light.svg", "speedup-dark.svg", "distribution-dark.svg", "worth-light.svg"} <= names
+
+
+def test_there_are_no_plots_of_a_comparison(result: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["report", "result.json", "--plots", "plots"]) == 2
+    assert capsys.readouterr().err == (
+        "syncscope: plots: result.json is no benchmark, of which alone there are plots: leave --plots out\n"
+    )
+
+
+def test_settings_have_the_options_of_bench(here: Path) -> None:
+    (here / "pyproject.toml").write_text("[tool.syncscope]\niterations = 3\ntime-budget = '50ms'\n")
+    assert main(["bench", "old.py", "new.py", "--device", "sim", "-o", "m.json"]) == 0
+    timing = json.loads((here / "m.json").read_text())["timing"]
+    assert (timing["iterations"], timing["budget_s"]) == (3, 0.05)
+
+
+def test_compare_times_its_cases(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    command = ["compare", "old.py", "new.py", "--calls", "1", "--device", "sim", "--sweep", "n=3,5"]
+    assert main([*command, "-o", "untimed.json"]) == 0
+    assert "Latency" not in capsys.readouterr().out
+    assert main([*command, "--time", "-o", "timed.json", "-o", "timed.md"]) in (0, 1)
+    out = capsys.readouterr().out
+    assert "Latency\nn  old p50" in out
+    assert "never a GPU's" in out
+    cases = json.loads((here / "timed.json").read_text())["cases"]
+    assert [len(case["latency"]["samples"]["host"]["new"]) for case in cases] == [100, 100]
+    assert "### Latency" in (here / "timed.md").read_text()
+
+
+def test_what_needs_a_gpu_is_compared_and_not_timed_without_one(
+    here: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (here / "new.py").write_text(
+        "import torch\ndef total(x):\n    return x.sum() + torch.zeros((), device='cuda', dtype=int)\n"
+    )
+    assert main(["compare", "old.py", "new.py", "--calls", "1", "--device", "sim", "--time"]) == 0
+    assert "Not timed: new (new.py) failed" in " ".join(capsys.readouterr().out.split())

@@ -1,0 +1,166 @@
+"""Exact figures where there are some, properties elsewhere."""
+
+from __future__ import annotations
+
+import random
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from syncscope.latency import statistics
+from syncscope.latency.record import Interval, Quantiles
+
+durations = st.integers(1, 10**10)
+samples = st.lists(durations, min_size=1, max_size=60)
+ps = st.lists(st.floats(0, 1), min_size=1, max_size=60)
+
+
+def test_quantiles_lie_between_samples_in_proportion() -> None:
+    assert statistics.quantiles([10, 20, 30, 40, 50, 60]) == Quantiles(20, 35, 50)
+
+
+@settings(deadline=None)
+@given(samples)
+def test_quantiles_lie_within_the_samples_in_their_order(taken: list[int]) -> None:
+    found = statistics.quantiles(taken)
+    assert min(taken) <= found.p20 <= found.p50 <= found.p80 <= max(taken)
+
+
+def test_the_speedup_is_old_by_new() -> None:
+    assert statistics.speedup([300, 300, 900], [200, 100, 200]) == 1.5
+
+
+@settings(deadline=None)
+@given(samples, samples)
+def test_swapping_old_and_new_inverts_the_speedup(old: list[int], new: list[int]) -> None:
+    assert statistics.speedup(old, new) == pytest.approx(1 / statistics.speedup(new, old))
+
+
+def test_samples_without_noise_have_an_interval_without_width() -> None:
+    assert statistics.speedup_interval([300] * 20, [200] * 20) == Interval(1.5, 1.5)
+
+
+def test_fewer_than_seven_blocks_have_no_interval_and_no_test() -> None:
+    assert statistics.speedup_interval([300] * 13, [200] * 13) is None
+    assert statistics.swap_test([300] * 13, [200] * 13) == 1
+
+
+def test_the_interval_holds_the_speedup_of_noisy_samples_and_is_drawn_alike_each_time() -> None:
+    noise = np.random.default_rng(0)
+    old = [int(each) for each in noise.lognormal(7, 0.1, 100)]
+    new = [int(each) for each in noise.lognormal(7, 0.1, 100)]
+    found = statistics.speedup_interval(old, new)
+    assert found == statistics.speedup_interval(old, new)
+    assert found.low < statistics.speedup(old, new) < found.high
+
+
+def test_blocks_that_all_say_the_same_are_beyond_chance() -> None:
+    # Of 2**12 ways to swap twelve blocks only two are so far from 1: none, and all.
+    old, new = [300 + at for at in range(24)], [200 + at for at in range(24)]
+    assert statistics.swap_test(old, new) == pytest.approx(2 / 2**12, abs=4e-4)
+
+
+def test_equal_blocks_are_no_sign_of_anything() -> None:
+    assert statistics.swap_test([300] * 40, [300] * 40) == 1
+
+
+def drifting(seed: int, slower: float) -> tuple[list[int], list[int]]:
+    """A machine whose speed wanders by a half, far more than old and new differ."""
+    noise = random.Random(seed)
+    speed, old, new = 1.0, [], []
+    for _ in range(50):
+        speed = min(1.5, max(1.0, speed * noise.uniform(0.96, 1.05)))
+        for samples, factor in ((old, 1.0), (new, slower)):
+            samples += [round(1e6 * speed * factor * noise.uniform(1, 1.03)) for _ in range(2)]
+    return old, new
+
+
+def test_five_percent_are_found_on_a_machine_whose_speed_wanders() -> None:
+    assert all(statistics.swap_test(*drifting(seed, 1.05)) < 0.01 for seed in range(10))
+
+
+def test_a_wandering_machine_alone_is_seldom_taken_for_a_difference() -> None:
+    found = [statistics.swap_test(*drifting(seed, 1.0)) < statistics.LEVEL for seed in range(100)]
+    assert sum(found) <= 6  # 2 are to be expected
+
+
+@settings(deadline=None, max_examples=20)
+@given(st.integers(0, 2**32 - 1))
+def test_swapping_old_and_new_says_the_same(seed: int) -> None:
+    old, new = drifting(seed, 1.01)
+    assert statistics.swap_test(old, new) == statistics.swap_test(new, old)
+
+
+def test_the_u_test_ignores_the_blocks() -> None:
+    assert statistics.mann_whitney([3] * 10, [3] * 10) == 1
+    assert statistics.mann_whitney(range(100, 120), range(200, 220)) < 1e-6
+
+
+def even(seed: int, slower: float) -> tuple[list[int], list[int]]:
+    """A machine with 5 % of noise in every sample."""
+    noise = np.random.default_rng(seed)
+    return tuple([int(each) for each in factor * noise.lognormal(14, 0.05, 100)] for factor in (1.0, slower))
+
+
+def test_samples_without_noise_would_show_any_difference() -> None:
+    assert statistics.smallest_visible([300] * 20, [200] * 20) == 0
+    assert statistics.smallest_visible([300] * 13, [200] * 13) is None
+
+
+def test_the_smallest_visible_difference_is_that_of_the_noise() -> None:
+    # z(0.99) + z(0.8) are 3.17; times 5 % by the root of 50 blocks, and a little for the ranks.
+    visible = [statistics.smallest_visible(*even(seed, 1.0)) for seed in range(40)]
+    assert sum(visible) / 40 == pytest.approx(0.0232, rel=0.1)
+
+
+def test_the_smallest_visible_difference_is_found_four_times_in_five() -> None:
+    found = [statistics.swap_test(*even(seed, 1.0232)) < statistics.LEVEL for seed in range(100)]
+    assert 70 <= sum(found) <= 90
+
+
+def test_a_few_disturbed_blocks_do_not_blind_a_row() -> None:
+    old, new = even(0, 1.0)
+    disturbed = [9 * each if at % 20 == 0 else each for at, each in enumerate(old)]
+    before, after = statistics.smallest_visible(old, new), statistics.smallest_visible(disturbed, new)
+    assert after < 1.5 * before
+
+
+def test_benjamini_and_hochberg_by_hand() -> None:
+    assert statistics.benjamini_hochberg([0.01, 0.04, 0.03]) == pytest.approx([0.03, 0.04, 0.04])
+    assert statistics.benjamini_hochberg([]) == []
+
+
+@settings(deadline=None)
+@given(ps)
+def test_a_correction_never_helps_and_keeps_the_order(found: list[float]) -> None:
+    corrected = statistics.benjamini_hochberg(found)
+    assert all(after >= before for before, after in zip(found, corrected, strict=True))
+    by_p = [after for _, after in sorted(zip(found, corrected, strict=True))]
+    assert by_p == sorted(by_p)
+
+
+def test_means_over_rows() -> None:
+    assert statistics.geometric_mean([0.5, 2.0]) == pytest.approx(1)
+    assert statistics.median([0.5, 2.0, 3.0]) == 2
+    assert statistics.geometric_mean_interval([1.5]) is None
+    assert statistics.median_interval([1.5]) is None
+    assert statistics.median_interval([1.5] * 8) == Interval(1.5, 1.5)
+
+
+@settings(deadline=None)
+@given(st.lists(st.floats(0.1, 10), min_size=2, max_size=20))
+def test_a_mean_and_its_interval_lie_within_the_rows(ratios: list[float]) -> None:
+    found = statistics.geometric_mean_interval(ratios)
+    smallest, largest = min(ratios) * (1 - 1e-9), max(ratios) * (1 + 1e-9)
+    assert smallest <= found.low <= found.high * (1 + 1e-9)
+    assert found.high <= largest
+    assert smallest <= statistics.geometric_mean(ratios) <= largest
+
+
+def test_very_many_samples_are_judged_as_well() -> None:
+    noise = np.random.default_rng(0)
+    old, new = ([int(each) for each in noise.lognormal(mean, 0.1, 1_200)] for mean in (7.03, 7.0))
+    assert statistics.swap_test(old, new) < 1e-2
+    assert statistics.speedup_interval(old, new).low > 1

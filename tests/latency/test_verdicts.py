@@ -1,0 +1,142 @@
+"""Faster, slower, no difference, inconclusive: and what many rows leave of it."""
+
+from __future__ import annotations
+
+import random
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from syncscope.latency import recheck, verdicts, worth
+from syncscope.latency.record import Samples
+
+
+def samples(old: list[int], new: list[int]) -> Samples:
+    return Samples({"old": old, "new": new}, "")
+
+
+def noisy(base: int, number: int = 40) -> list[int]:
+    """Between ``base`` and 2 % more, in a pattern of its own for every base."""
+    noise = random.Random(base)
+    return [base + noise.randrange(base // 50) for _ in range(number)]
+
+
+def test_a_row_says_what_its_samples_say() -> None:
+    found = verdicts.latency(samples(noisy(3_000), noisy(2_000)), "cpu")
+    assert found.verdict == "faster"
+    assert found.speedup == pytest.approx(1.5, abs=0.01)
+    assert found.interval.low < 1.5 < found.interval.high
+    assert found.saved_ns == pytest.approx(1_000, abs=20)
+    assert found.device_speedup is None
+
+
+@pytest.mark.parametrize(
+    ("p", "speedup", "visible", "verdict"),
+    [
+        (0.01, 1.02, 0.02, "faster"),
+        (0.01, 0.98, 0.02, "slower"),
+        # Also where one would have had to be lucky to see it.
+        (0.01, 1.30, 0.40, "faster"),
+        (0.03, 1.02, 0.02, "no difference"),
+        (0.01, 1.00, 0.02, "no difference"),
+        # Nothing seen, and nothing could have been.
+        (0.20, 1.02, 0.15, "inconclusive"),
+        (1.00, 1.50, None, "inconclusive"),
+    ],
+)
+def test_how_it_is_decided(p, speedup, visible, verdict) -> None:
+    assert verdicts.decided(p, speedup, visible) == verdict
+
+
+def test_too_few_iterations_are_inconclusive() -> None:
+    found = verdicts.latency(samples([300] * 5, [200] * 5), "cpu")
+    assert (found.verdict, found.interval, found.smallest_visible) == ("inconclusive", None, None)
+    assert verdicts.latency(samples([300], [200]), "cpu").p == 1
+
+
+def test_one_row_in_many_that_may_be_chance_is_no_difference() -> None:
+    row = verdicts.latency(samples(noisy(3_000), noisy(3_001)), "cpu")
+    lucky = verdicts.replace(row, p=0.01, speedup=1.002, smallest_visible=0.01, verdict="faster")
+    rows = verdicts.corrected([lucky, *[verdicts.replace(row, p=0.5)] * 19])
+    assert rows[0].verdict == "faster"
+    assert rows[0].corrected == "no difference"
+    assert rows[0].corrected_p == pytest.approx(0.2)
+    assert verdicts.corrected([lucky])[0].corrected == "faster"
+
+
+def test_events_times_have_a_speedup_of_their_own() -> None:
+    found = Samples({"old": [400] * 4, "new": [400] * 4}, "", {"old": [300] * 4, "new": [100] * 4})
+    assert verdicts.latency(found, "cuda").device_speedup == 3
+
+
+def test_narrow_is_within_one_percent() -> None:
+    assert verdicts.is_narrow(samples([3_000] * 20, [2_000] * 20))
+    wide = [3_000, 3_000, 3_900, 3_900] * 6
+    assert not verdicts.is_narrow(samples(wide, [2_000] * 24))
+    assert not verdicts.is_narrow(samples([3_000] * 4, [2_000] * 4))
+
+
+def test_a_row_is_looked_at_again_beyond_the_limit() -> None:
+    assert recheck.needed(speedup=1 / 1.04, beyond=0.03)
+    assert not recheck.needed(speedup=1 / 1.02, beyond=0.03)
+    assert not recheck.needed(speedup=1.5, beyond=0.03)
+
+
+def test_the_trials_begin_in_turn_with_old_and_new() -> None:
+    trials = []
+
+    def taken(blocks) -> Samples:
+        trials.append(list(blocks))
+        return samples([100], [110])
+
+    found = recheck.rechecked(taken, beyond=0.03, iterations=3)
+    assert [trial[0][0] for trial in trials] == ["old", "new", "old", "new", "old"]
+    assert {len(trial) for trial in trials} == {3}
+    assert found.speedups == [pytest.approx(100 / 110)] * 5
+    assert found.holds
+
+
+def test_the_published_outlier_does_not_hold() -> None:
+    found = recheck.judged(500, [1.041, 1.037, 1.040, 1.041, 1.041], beyond=0.03)
+    assert (found.speedup, found.holds) == (1.041, False)
+
+
+@pytest.mark.parametrize(
+    ("speedups", "holds"),
+    [
+        ([0.9, 0.9, 0.9, 0.9, 0.9], True),
+        ([0.9, 0.9, 0.9, 0.9, 1.1], False),
+        ([0.98, 0.98, 0.98, 0.98, 0.98], False),
+    ],
+)
+def test_only_a_regression_in_every_trial_holds(speedups: list[float], holds: bool) -> None:
+    assert recheck.judged(500, speedups, beyond=0.03).holds is holds
+
+
+def test_a_wait_is_worth_the_slope() -> None:
+    found = worth.fitted([1, 2, 4, 8], [7.0, 12.0, 22.0, 42.0])
+    assert found.per_wait_us == pytest.approx(5)
+    assert found.fixed_us == pytest.approx(2)
+    assert found.interval.low == pytest.approx(5)
+    assert found.r_squared == pytest.approx(1)
+    # 75 of 83 µs.
+    assert found.explained == pytest.approx(75 / 83)
+
+
+@pytest.mark.parametrize("removed", [[1, 2], [3, 3, 3, 3], []])
+def test_no_line_goes_through_too_few_points(removed: list[float]) -> None:
+    assert worth.fitted(removed, [1.0] * len(removed)) is None
+
+
+def test_of_no_gain_no_part_is_explained() -> None:
+    assert worth.fitted([1, 2, 3], [-1.0, -2.0, -2.5]).explained is None
+
+
+@settings(deadline=None)
+@given(st.lists(st.tuples(st.integers(0, 200), st.floats(-1e4, 1e4)), min_size=3, max_size=30))
+def test_the_slope_lies_in_its_interval(points: list[tuple[int, float]]) -> None:
+    found = worth.fitted([removed for removed, _ in points], [saved for _, saved in points])
+    if found:
+        assert found.interval.low <= found.per_wait_us <= found.interval.high
+        assert 0 <= found.r_squared <= 1 + 1e-9
