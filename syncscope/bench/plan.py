@@ -69,7 +69,7 @@ def identity(plan: Plan, loaded: Loaded, machine: Machine) -> dict[str, str]:
         "NEW": plan.new,
         "the text of OLD": loaded.old.sha256[:12],
         "the text of NEW": loaded.new.sha256[:12],
-        "the text of what they import": imported(loaded)[:12],
+        "the text of other files": imported(loaded)[:12],
         "inputs": loaded.workload.describe(),
         "--seeds": " ".join(map(str, plan.seeds)),
         **_options(plan.timing),
@@ -85,8 +85,10 @@ def _options(how: Timing) -> dict[str, str]:
 
 
 def imported(loaded: Loaded) -> str:
-    """A hash of the files beside the subjects that they have imported."""
-    packages = tuple(f"{subject.origin.package}." for subject in (loaded.old, loaded.new))
+    """A hash of the files that the subjects, and who makes the inputs, have imported from beside them."""
+    maker = getattr(loaded.workload, "subject", None)
+    subjects = [loaded.old, loaded.new, *([maker] if maker else [])]
+    packages = tuple(f"{subject.origin.package}." for subject in subjects)
     own = [module for name, module in list(sys.modules.items()) if name.startswith(packages)]
     files = {file for module in own if (file := getattr(module, "__file__", None))}
     texts = [Path(file).read_bytes() for file in sorted(files - {loaded.old.path, loaded.new.path})]

@@ -74,7 +74,7 @@ def collect(prepare: Prepare, blocks: Iterable[Block], sampler: Sampler, collect
     The calls of both sides have equal inputs, pair by pair.
     """
     for block in blocks:
-        first = 2 * len(collected.order)
+        first = len(collected.host["old"])
         turns: Mapping[Side, Iterator[int]] = {"old": count(first), "new": count(first)}
         collected.add(
             block, [_passing(prepare, side, next(turns[side]), sampler, collected) for side in block]

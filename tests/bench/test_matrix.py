@@ -129,6 +129,18 @@ def test_the_text_of_what_subjects_import_counts_as_well(plan) -> None:
     assert text() != first
 
 
+def test_the_text_of_who_makes_the_inputs_counts_as_well(plan) -> None:
+    def text() -> str:
+        return imported(load(plan(inputs="elsewhere/inputs.py::made")))
+
+    Path("elsewhere").mkdir()
+    making = Path("elsewhere/inputs.py")
+    making.write_text("import torch\ndef made(n, device):\n    return torch.rand(n, 4)\n")
+    first = text()
+    making.write_text("import torch\ndef made(n, device):\n    return torch.ones(n, 4)\n")
+    assert text() != first
+
+
 def timed(speedup: float, removed: int = 1, machine=HERE) -> Row:
     old = [round(1e6 * speedup) + at for at in range(40)]
     latency = verdicts.latency(

@@ -55,6 +55,11 @@ def test_both_sides_are_given_equal_inputs_in_a_block(calls) -> None:
     ]  # fmt: skip
 
 
+def test_in_pairs_as_well(calls) -> None:
+    collected(calls, order.alternating(2, "new"))
+    assert calls.made == [("new", 0), ("old", 0), ("new", 1), ("old", 1)]
+
+
 def test_warming_up_calls_both_and_keeps_nothing(calls) -> None:
     timing.warm(calls, 2)
     assert calls.made == [("old", 0), ("new", 0), ("old", 1), ("new", 1)]

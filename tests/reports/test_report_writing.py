@@ -68,7 +68,7 @@ def test_json_has_the_documented_fields(comparison: Comparison, tmp_path: Path) 
     reports.write(comparison, tmp_path / "result.json")
     record = json.loads((tmp_path / "result.json").read_bytes())
     assert record["schema_version"] == 1
-    assert set(record["cases"][0]) == {"sweep", "parity", "old", "new"}
+    assert set(record["cases"][0]) == {"sweep", "parity", "old", "new", "latency", "untimed"}
     assert record["cases"][1]["old"]["counts"]["memcpy"] == 220
     expected = {"subject", "file", "line", "function", "text", "kind", "api", "per_case", "growth"}
     assert expected <= set(record["sites"][0])
