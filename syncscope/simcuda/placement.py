@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import cache
 
 import torch
 from torch import Tensor
@@ -67,13 +68,15 @@ class Placement:
     """Where tensors live: a tensor is on the device when its storage is, so views need no word.
 
     Tensors without a storage of their own are where what they wrap is: the values of a sparse tensor, the
-    tensor under a functorch wrapper, the parts of a traceable subclass.
+    tensor under a functorch wrapper, the parts of a traceable subclass. A wrapper that doesn't tell its
+    parts is where it said when it was made: its storage has no memory, and stands for it.
     """
 
     def __init__(self) -> None:
         """Everything is on the host and pageable."""
         self._device = Storages()
         self._pinned = Storages()
+        self._wrappers = Storages()
 
     def put(self, tensor: Tensor) -> None:
         """Place ``tensor``, and all that shares its storage, on the device."""
@@ -104,7 +107,12 @@ class Placement:
         return torch._is_functional_tensor(tensor) and self._holds_parts(tensor)
 
     def _holds_parts(self, tensor: Tensor) -> bool:
-        return any(storage in self._device for storage in storages(tensor))
+        return any(storage in self._device or storage in self._wrappers for storage in storages(tensor))
+
+    def put_wrapper(self, tensor: Tensor) -> None:
+        """Place ``tensor``, which wraps what only its class knows of, on the device."""
+        with torch._C.DisableTorchFunctionSubclass():  # nor can it say its layout before it wraps something
+            self._wrappers.add(tensor.untyped_storage())
 
     def take_back(self, tensor: Tensor) -> None:
         """Place ``tensor`` on the host again."""
@@ -158,8 +166,9 @@ def parts(tensor: Tensor) -> Iterator[Tensor]:
         yield from (tensor.ccol_indices(), tensor.row_indices(), tensor.values())
     elif is_wrapper(tensor):
         names, _ = tensor.__tensor_flatten__()  # type: ignore[attr-defined]
-        for name in names:
-            yield from parts(getattr(tensor, name))
+        for part in (getattr(tensor, name) for name in names):
+            if isinstance(part, Tensor):  # a mesh of devices is a part as well
+                yield from parts(part)
     elif tensor.is_nested:
         yield tensor.values()
     else:
@@ -176,6 +185,13 @@ def _host_parts(nested: Tensor) -> tuple[Tensor, Tensor, Tensor]:
 def is_wrapper(tensor: Tensor) -> bool:
     """Whether ``tensor`` is of a traceable subclass, made of other tensors."""
     return type(tensor) is not Tensor and hasattr(tensor, "__tensor_flatten__")
+
+
+@cache
+def answers_itself(kind: type) -> bool:
+    """Whether tensors of this class have a ``__torch_dispatch__`` of their own."""
+    handler = getattr(kind, "__torch_dispatch__", None)
+    return handler is not None and handler is not torch._C._disabled_torch_dispatch_impl
 
 
 PLACEMENT = Placement()

@@ -26,3 +26,9 @@ def means_cuda(device: Any) -> bool | None:
     if wanted.index not in (None, 0):
         raise _Error("CUDA error: invalid device ordinal (the simulated machine has one GPU, cuda:0)")
     return True
+
+
+def names_cuda(value: Any) -> bool:
+    """Whether ``value``, an argument of whatever kind, is a device: the simulated GPU."""
+    named = isinstance(value, torch.device) or (isinstance(value, str) and value.startswith("cuda"))
+    return named and means_cuda(value) is True

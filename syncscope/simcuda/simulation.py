@@ -9,7 +9,7 @@ from torch.overrides import TorchFunctionMode
 
 from syncscope.simcuda.dispatch import listener
 from syncscope.simcuda.face.mode import Face
-from syncscope.simcuda.stand_ins import cuda, jagged
+from syncscope.simcuda.stand_ins import cuda, jagged, overriding
 from syncscope.simcuda.watch import Watch
 
 
@@ -28,3 +28,4 @@ class SimulatedDevice(Watch):
         yield cuda.show(SimulatedDevice)
         yield listener.listen()
         yield jagged.show()
+        yield overriding.show()

@@ -7,6 +7,7 @@ from abc import ABC, abstractmethod
 from collections import Counter
 from collections.abc import Callable, Collection, Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
 from functools import lru_cache
 from types import TracebackType
 from typing import Any
@@ -48,12 +49,21 @@ _over_gpus: list[Watch] = []
 """The watches over a real GPU, whose backward runs in autograd's own threads."""
 
 
+@dataclass(frozen=True)
+class Handed:
+    """A call that Python code below the dispatcher is asked for, and whether it is to be heard."""
+
+    func: Callable[..., Any]
+    heard: bool
+
+
 class Watch(ABC):
     """A context in which every event of the thread that enters it goes to ``sink``.
 
     ``families`` maps an ATen operator's name to the family that its launches are counted under. ``operators``
     counts every ATen call that was heard, by name and on whichever device: what torch.profiler counts as
     well. ``kernels`` names those that were run as they are on the CPU: what their kernels call was not heard.
+    ``handed`` is what code of the user's below the dispatcher is asked for.
     ``notes`` say what was not done as on a GPU; ``touched`` whether a tensor on the device was made, or given
     to a call.
 
@@ -74,6 +84,7 @@ class Watch(ABC):
         self.notes: list[str] = []
         self.kernels: set[str] = set()
         self.touched = False
+        self.handed: Handed | None = None
         self._undo: list[Callable[[], Any]] = []
         self._outer: Watch | None = None
 
@@ -161,6 +172,22 @@ class Watch(ABC):
             return
         with self.in_sight(), torch._C._EnableTorchFunction():
             yield
+
+    @contextmanager
+    def handing_over(self, func: Callable[..., Any], is_mode: bool) -> Iterator[None]:
+        """Ask code of the user's for ``func``: should a mode call it, that is part of the call that asks.
+
+        The code is heard even where the call that it is asked for is not.
+        """
+        before, heard = self.handed, hearing.included().has(hearing.KEY)
+        self.handed = Handed(func, heard) if is_mode or not heard else None
+        hearing.switch(hearing.KEY, True)
+        try:
+            with self.kept_in_sight():
+                yield
+        finally:
+            hearing.switch(hearing.KEY, heard)
+            self.handed = before
 
     @contextmanager
     def in_sight(self) -> Iterator[None]:

@@ -23,7 +23,7 @@ from syncscope.simcuda.dispatch.growth import Growth
 from syncscope.simcuda.frames import Frame, tensors
 from syncscope.simcuda.hearing import KEY, below, switch, unheard
 from syncscope.simcuda.operators import Operator, moves_no_bytes, operator, with_numbers
-from syncscope.simcuda.placement import PLACEMENT
+from syncscope.simcuda.placement import PLACEMENT, answers_itself
 
 _DisableTorchFunction = torch._C.DisableTorchFunction
 _NUMBERS = (int, float, complex)
@@ -102,7 +102,7 @@ class _Hearing:
             return self._decomposed()
         inputs = tensors(self.args, self.kwargs)
         for tensor in inputs:
-            if type(tensor) is not Tensor and _answers_itself(type(tensor)):
+            if type(tensor) is not Tensor and answers_itself(type(tensor)):
                 return self._answered_by_subclass()
         if not self._is_part_of_itself():
             self.device.operators[self.op.name] += 1
@@ -275,13 +275,6 @@ def _numbers(op: Operator, args: tuple[Any, ...]) -> tuple[int, ...]:
         if i < len(args) and isinstance(args[i], _NUMBERS):
             return tuple(i for i in op.tensors if i < len(args) and isinstance(args[i], _NUMBERS))
     return ()
-
-
-@cache
-def _answers_itself(kind: type) -> bool:
-    """Whether tensors of this class have a ``__torch_dispatch__`` of their own."""
-    handler = getattr(kind, "__torch_dispatch__", None)
-    return handler is not None and handler is not torch._C._disabled_torch_dispatch_impl
 
 
 _UNKNOWN = (

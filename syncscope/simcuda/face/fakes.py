@@ -15,7 +15,7 @@ from torch import Tensor
 from torch._subclasses.fake_tensor import FakeTensor
 from torch._subclasses.functional_tensor import FunctionalTensor
 
-from syncscope.simcuda.places import means_cuda
+from syncscope.simcuda.places import names_cuda
 from syncscope.simcuda.watch import Watch
 
 _MODES = [
@@ -45,7 +45,7 @@ def answered(device: Watch, func: Callable[..., Any], args: tuple[Any, ...], kwa
     if func is Tensor.cuda:
         device.note(_NOTE)
         return Tensor.cpu(args[0])
-    places = [value for value in (*args, *kwargs.values()) if _names_gpu(value)]
+    places = [value for value in (*args, *kwargs.values()) if names_cuda(value)]
     if not places:
         return func(*args, **kwargs)
     device.note(_NOTE)
@@ -53,10 +53,4 @@ def answered(device: Watch, func: Callable[..., Any], args: tuple[Any, ...], kwa
 
 
 def _moved(value: Any) -> Any:
-    return "cpu" if _names_gpu(value) else value
-
-
-def _names_gpu(value: Any) -> bool:
-    """Whether ``value`` is a device argument for the GPU."""
-    named = isinstance(value, torch.device) or (isinstance(value, str) and value.startswith("cuda"))
-    return named and means_cuda(value) is True
+    return "cpu" if names_cuda(value) else value

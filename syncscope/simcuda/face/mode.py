@@ -15,6 +15,8 @@ from syncscope.simcuda import watch
 from syncscope.simcuda.face import fakes, replaced
 from syncscope.simcuda.face.spellings import spellings
 from syncscope.simcuda.face.spoken import Spoken
+from syncscope.simcuda.hearing import unheard
+from syncscope.simcuda.places import CUDA
 from syncscope.simcuda.watch import Watch
 
 _torch_device = torch.utils._device
@@ -43,6 +45,13 @@ class Face(TorchFunctionMode):
         if fakes.is_traced(types):
             return fakes.answered(self.device, func, args, words)
         func = replaced.native(func)
+        handed = self.device.handed
+        if handed is not None and func is handed.func and words.get("device") != CUDA:
+            if not handed.heard:
+                with unheard():
+                    return func(*args, **words)
+            if func not in self._spellings:
+                return func(*args, **words)
         default = _torch_device.CURRENT_DEVICE  # its own mode lies below this one, and comes too late
         if default is not None and func in _device_constructors() and words.get("device") is None:
             words["device"] = default

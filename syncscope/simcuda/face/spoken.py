@@ -84,5 +84,5 @@ class Spoken(Frame):
 
 def _is_modelled(func: Callable[..., Any]) -> bool:
     """Whether ``func`` makes a new tensor after the model of another (``zeros_like``, ``new_zeros``)."""
-    name = getattr(func, "__name__", "")
+    name = getattr(func, "__name__", "").partition(".")[0]  # that of an operator names its overload as well
     return name.endswith("_like") or name.startswith("new_")

@@ -16,9 +16,10 @@ from syncscope.simcuda.charges import Charge
 from syncscope.simcuda.costs import table
 from syncscope.simcuda.face.spellings import spelling
 from syncscope.simcuda.face.spoken import Spoken
+from syncscope.simcuda.frames import Frame
 from syncscope.simcuda.hearing import unheard
-from syncscope.simcuda.placement import PLACEMENT, is_wrapper, parts
-from syncscope.simcuda.places import means_cuda
+from syncscope.simcuda.placement import PLACEMENT, answers_itself, is_wrapper, parts
+from syncscope.simcuda.places import CPU, CUDA, means_cuda
 from syncscope.simcuda.reasons import reason
 
 _READS = reason(
@@ -98,6 +99,8 @@ def _crossed(tensor: Tensor, move: Move) -> Tensor:
     """Copy the values and place the copy; charge the memcpy."""
     if is_wrapper(tensor):
         return _crossed_in_parts(tensor, move)
+    if answers_itself(type(tensor)):
+        return _crossed_by_itself(tensor, move)
     with unheard():
         result = tensor.to(
             dtype=move.dtype or tensor.dtype,
@@ -126,6 +129,9 @@ def _is_being_traced() -> bool:
 def _untraced() -> Iterator[None]:
     """Keep what is asked about a tensor out of the graph that ``torch.jit.trace`` writes."""
     state = torch._C._get_tracing_state()
+    if state is None:
+        yield  # below autograd it may not even be set to what it is
+        return
     torch._C._set_tracing_state(None)  # type: ignore[attr-defined]
     try:
         yield
@@ -143,9 +149,30 @@ def _crossed_in_parts(tensor: Any, move: Move) -> Tensor:
     """Copy what a traceable subclass is made of."""
     converted = tensor if move.dtype is None else tensor.to(move.dtype)
     names, context = converted.__tensor_flatten__()
-    inner = {name: _crossed(getattr(converted, name), replace(move, dtype=None)) for name in names}
+    inner = {name: getattr(converted, name) for name in names}
+    alone = replace(move, dtype=None)
+    inner = {name: _crossed(one, alone) if isinstance(one, Tensor) else one for name, one in inner.items()}
     size, stride = converted.size(), converted.stride()
     return type(tensor).__tensor_unflatten__(inner, context, size, stride)  # type: ignore[no-any-return]
+
+
+def _crossed_by_itself(tensor: Tensor, move: Move) -> Tensor:
+    """Ask the class of ``tensor`` for the copy: it alone knows what it wraps."""
+    words = {
+        "dtype": move.dtype,
+        "device": CUDA if move.cuda else CPU,
+        "non_blocking": move.non_blocking,
+        "memory_format": move.memory_format,
+    }
+    asked = {name: value for name, value in words.items() if value}
+    kind: Any = type(tensor)
+    device = watch.active()
+    frames = [] if device is None else device.frames
+    frames.append(Frame(None, (), {}, target=move.cuda))
+    try:
+        return kind.__torch_dispatch__(torch.ops.aten._to_copy.default, (kind,), (tensor,), asked)  # type: ignore[no-any-return]
+    finally:
+        frames.pop()
 
 
 def _charges(tensor: Tensor, move: Move) -> list[Charge]:

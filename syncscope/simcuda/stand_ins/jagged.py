@@ -1,4 +1,4 @@
-"""Jagged nested tensors: torch answers for them in Python, below the dispatcher, where the face is off."""
+"""Jagged nested tensors: they are made where the values are."""
 
 from __future__ import annotations
 
@@ -15,16 +15,14 @@ from syncscope.simcuda.placement import PLACEMENT
 
 _lock = threading.Lock()
 _shown = 0
-_own_dispatch = NestedTensor.__dict__["__torch_dispatch__"]
 _own_new = NestedTensor.__dict__["__new__"]
 
 
 def show() -> Callable[[], None]:
-    """Let the face see what jagged tensors are made of, in watched threads; the function returned ends it."""
+    """Make jagged tensors where their values are, in watched threads; the function returned ends it."""
     global _shown
     with _lock:
         if _shown == 0:
-            NestedTensor.__torch_dispatch__ = _dispatch()  # type: ignore[method-assign]
             NestedTensor.__new__ = staticmethod(_new)  # type: ignore[method-assign]
         _shown += 1
     return _hide
@@ -35,19 +33,7 @@ def _hide() -> None:
     with _lock:
         _shown -= 1
         if _shown == 0:
-            NestedTensor.__torch_dispatch__ = _own_dispatch  # type: ignore[method-assign]
             NestedTensor.__new__ = _own_new  # type: ignore[method-assign]
-
-
-def _dispatch() -> Any:
-    def dispatch(cls: type, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
-        device = watch.active()
-        if device is None:
-            return _own_dispatch.__get__(None, cls)(func, types, args, kwargs)
-        with device.kept_in_sight():
-            return _own_dispatch.__get__(None, cls)(func, types, args, kwargs)
-
-    return classmethod(dispatch)
 
 
 def _check_devices(values: Tensor, offsets: Tensor, **_: Any) -> None:
