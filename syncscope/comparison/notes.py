@@ -23,8 +23,10 @@ def of(
 
 
 def _unvisited(subject: Subject, cases: whereabouts.Cases) -> list[str]:
-    lines = [_lines(one) for one in whereabouts.unvisited_lines(subject, cases)]
-    return [f"{', '.join(lines)} ran for no input: nothing is known of them"] if lines else []
+    spans = list(whereabouts.unvisited_lines(subject, cases))
+    of = "it" if len(spans) == 1 and spans[0][0] == spans[0][1] else "them"
+    lines = ", ".join(map(_lines, spans))
+    return [f"{lines} ran for no input: nothing is known of {of}"] if spans else []
 
 
 def _lines(lines: tuple[int, int]) -> str:

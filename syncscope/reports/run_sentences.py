@@ -40,7 +40,7 @@ def amounts(counts: Counts) -> str:
 
 def warnings(run: Run) -> list[str]:
     """What the reader has to know before using the figures, the gravest first."""
-    return [*_end(run), *_unknown(run), *_no_steps(run)]
+    return [*_end(run), *_unmatched(run), *_unknown(run), *_no_steps(run)]
 
 
 def steps(run: Run) -> list[str]:
@@ -142,6 +142,14 @@ def _amount(name: str, span: Range) -> str:
 
 def _end(run: Run) -> list[str]:
     return [f"The program {run.ended}: the figures are those until then."] if run.ended else []
+
+
+def _unmatched(run: Run) -> list[str]:
+    """The patterns of ``--only`` that show nothing, since they name nothing."""
+    given = [] if run.left_out is None else run.left_out.unmatched
+    return [
+        f"No file matches --only {pattern}: give a file, a folder or a glob that does." for pattern in given
+    ]
 
 
 def _unknown(run: Run) -> list[str]:

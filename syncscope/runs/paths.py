@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import glob
 import os
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
 
@@ -35,6 +35,16 @@ class Paths:
     def show(self, file: str) -> bool:
         """Whether the lines of ``file`` (a code object's name of it) are shown."""
         return (not self.only or self._any(self.only, file)) and not self._any(self.skip, file)
+
+    def unmatched(self, files: Iterable[str]) -> list[str]:
+        """The globs of ``only`` that mean none of ``files``, and none on disk."""
+        return [
+            pattern
+            for pattern in self.only
+            if glob.has_magic(pattern)
+            and not glob.glob(self._whole(pattern), recursive=True)
+            and not any(self._any((pattern,), file) for file in files)
+        ]
 
     def _any(self, patterns: Sequence[str], file: str) -> bool:
         names = {file, os.path.realpath(file)}

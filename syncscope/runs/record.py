@@ -72,12 +72,16 @@ class StepsRecord:
 
 @dataclass(frozen=True)
 class LeftOut:
-    """The sites that ``only`` and ``skip`` left out, and their figures, which are in the run's totals."""
+    """The sites that ``only`` and ``skip`` left out, and their figures, which are in the run's totals.
+
+    ``unmatched`` are those of ``only`` that no file matches.
+    """
 
     only: list[str]
     skip: list[str]
     sites: int
     counts: Counts
+    unmatched: list[str] = field(default_factory=list)
 
 
 @dataclass(frozen=True)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections import Counter
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
@@ -36,7 +37,7 @@ def recorded(scope: Scope, paths: Paths | None = None) -> Run:
         device=scope.device,
         threads=scope.hears_threads,
         steps=_steps(scope.per, steps, events, families),
-        left_out=_left_out(tally.without(events, shown), paths, families),
+        left_out=_left_out(tally.without(events, shown), paths, families, paths.unmatched(_files(events))),
         families=list(families),
         notes=scope.notes,
         tool=__version__,
@@ -105,7 +106,13 @@ def _steps(
     )
 
 
-def _left_out(events: Folded, paths: Paths, families: Sequence[str]) -> LeftOut | None:
+def _files(events: Folded) -> set[str]:
+    """The files whose lines were heard, and those of all modules that the program imported."""
+    imported = {getattr(module, "__file__", None) for module in list(sys.modules.values())}
+    return {file for file in imported if isinstance(file, str)} | {heard.event.site.file for heard in events}
+
+
+def _left_out(events: Folded, paths: Paths, families: Sequence[str], unmatched: list[str]) -> LeftOut | None:
     if not (paths.only or paths.skip):
         return None
     return LeftOut(
@@ -113,4 +120,5 @@ def _left_out(events: Folded, paths: Paths, families: Sequence[str]) -> LeftOut 
         skip=list(paths.skip),
         sites=len(tally.by_spot(events)),
         counts=tally.counts(events, families),
+        unmatched=unmatched,
     )

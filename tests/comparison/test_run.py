@@ -110,7 +110,7 @@ def test_lines_that_ran_for_no_input_are_named(compared):
         return 0
     """
     result = compared(never, never)
-    assert any("ran for no input: nothing is known of them" in note for note in result.notes)
+    assert any("ran for no input: nothing is known of it" in note for note in result.notes)
 
 
 def test_a_generator_is_run_to_its_end(compared):

@@ -124,6 +124,14 @@ def test_what_was_left_out_is_told_and_in_the_totals(scope):
     assert said.startswith(f"Left out by --skip {__file__}: 3 sites (2 scalar reads, 1 vector read")
 
 
+def test_a_pattern_that_matches_no_file_is_told(scope):
+    run = recorded(scope, Paths(only=("no_such_*.py", __file__, "*/test_record.py")))
+    assert run_sentences.warnings(run) == [
+        "No file matches --only no_such_*.py: give a file, a folder or a glob that does."
+    ]
+    assert "No file matches --only no_such_*.py" in run_terminal.render(run)
+
+
 def test_a_long_page_is_cut_and_says_so(run):
     sites = [replace(run.sites[0], line=line, text="x" * 100, reason="y" * 200) for line in range(1000)]
     page = run_markdown.render(replace(run, sites=sites))

@@ -89,3 +89,23 @@ def test_padding_a_nested_tensor_sends_its_sizes_up(cost, device):
     parts = [torch.ones(2, 3, device="cuda"), torch.ones(4, 3, device="cuda")]
     nested = torch.nested.nested_tensor(parts)
     assert cost(lambda: nested.to_padded_tensor(0.0)) == (0, 1, 0, 1)
+
+
+@pytest.mark.parametrize(
+    ("product", "dtod"),
+    [
+        (lambda s, ones: s @ ones(3, 1), 2),
+        (lambda s, ones: torch.sparse.mm(s, ones(3, 1)), 2),
+        (lambda s, ones: torch.addmm(ones(2, 1), s, ones(3, 1)), 3),
+        (lambda s, ones: ones(2, 1).addmm_(s, ones(3, 1)), 2),
+        (lambda s, ones: torch.mm(s, ones(3, 1), out=ones(1, 2).t()), 0),
+        (lambda s, ones: torch.addmm(ones(2), s, ones(3, 2)), 0),
+        (lambda s, ones: s @ ones(3, 2), 0),
+    ],
+)
+def test_a_product_of_one_column_is_copied_there_and_back(device, events, product, dtod):
+    s = torch.ones(2, 3, device="cuda").to_sparse()
+    events.clear()
+    product(s, lambda *shape: torch.ones(*shape, device="cuda"))
+    c = count(events)
+    assert (c.dtoh, c.dtod, c.waits) == (0, dtod, 0)

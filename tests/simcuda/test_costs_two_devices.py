@@ -24,6 +24,7 @@ TAKEN = [
     "x + c0", "c0 * x", "x.add_(c0)", "x ** c0", "torch.maximum(x, c0)", "torch.atan2(c0, x)",
     "x.masked_fill(mask, c0)", "x.index_fill(0, idx, c0)", "torch.lerp(x, x, c0)", "torch.addcmul(x, x, c0)",
     "torch._foreach_add([x], c0)", "torch._foreach_mul([x, x], [c0, c0])", "x[:2] * c0 + 1",
+    "torch.is_same_size(x, c)", "c.is_set_to(x)", "x.resize_as_(c)",
 ]  # fmt: skip
 
 REFUSED = [
@@ -90,3 +91,23 @@ def test_an_operator_that_cuda_lacks_is_missing(names, call):
 def test_indices_to_split_at_have_to_be_the_hosts(names):
     with pytest.raises(RuntimeError, match="to be on cpu, but it's on cuda:0"):
         exec("torch.tensor_split(x, idx)", names)
+
+
+@pytest.mark.parametrize(
+    ("call", "expected"),
+    [
+        ("c[idx] = x[:2]", (1, 0, 1)),
+        ("c.index_put_((idx,), x[:2])", (1, 0, 1)),
+        ("c.index_put((idx,), x[:2])", (1, 0, 1)),
+        ("c[mask] = x[:2]", (2, 0, 2)),
+        ("x.masked_fill(cmask, 0.0)", (0, 1, 0)),
+        ("x.index_fill(0, cidx, 1.0)", (0, 1, 0)),
+        ("x.put(cidx, x[:2])", (0, 1, 0)),
+    ],
+)
+def test_what_cuda_did_before_it_refused_is_counted(names, events, call, expected):
+    events.clear()
+    with pytest.raises(RuntimeError):
+        exec(call, names)
+    c = count(events)
+    assert (c.dtoh, c.dtod, c.waits) == expected

@@ -74,7 +74,9 @@ def _written(call: Call, put: Callable[..., Any]) -> Any:
         RuntimeError: values of the host are more than a number; as PyTorch words it.
     """
     indices = call["indices"]
-    if is_on(call["self"]):
+    if not is_on(call["self"]):
+        _refuse_device_values(call["values"])
+    else:
         if _is_refused(call["values"]):
             raise RuntimeError(_TWO_DEVICES)
         if not _is_masked_fill(call) and len(list(_fitting(call))) == len(list(_indices(call))):
@@ -127,10 +129,10 @@ def _value(values: Tensor) -> Charge | None:
 
 
 def _to_host(call: Call, indices: list[Tensor]) -> list[Charge]:
-    """A write into a host tensor: indices and a value that live on the device are fetched."""
-    _refuse_device_values(call["values"])
+    """A write into a host tensor: indices and a 0-dim value that live on the device are fetched."""
+    values = [call["values"]] if call["values"].dim() == 0 else []
     masks = [size_read(one, why=_MASK) for one in indices if is_on(one) and one.dtype in _MASKS]
-    fetched = [fetch(one, why=_FETCHED) for one in (*indices, call["values"]) if is_on(one)]
+    fetched = [fetch(one, why=_FETCHED) for one in (*indices, *values) if is_on(one)]
     return [*masks, *(charge for charge in fetched if charge)]
 
 

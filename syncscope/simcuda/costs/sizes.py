@@ -89,3 +89,17 @@ def _along_a_dimension(call: Call) -> Charge:
 def sized(call: Call) -> None:
     """Nothing."""
     return free(call)
+
+
+@cost(
+    "is_same_size",
+    "is_set_to",
+    "resize_as_",
+    why="no value is looked at, and tensors may be anywhere",
+    source="aten/src/ATen/native/TensorProperties.cpp, is_same_size; Resize.cpp, resize_as_",
+    figures="nothing; what resize_as_ keeps is copied where it grows",
+    mixes=True,
+)
+def of_shapes(call: Call) -> None:
+    """Nothing."""
+    return free(call)

@@ -20,6 +20,7 @@ _STEPS = "the host waits between the steps of Thrust and cuSPARSE"
 _INDICES = "the result has the input's indices, which are copied"
 _POOLS = "how many rows have entries decides a size, and the host has to know it"
 _RESULT = "a part of the result is copied into place"
+_IN_COLUMNS = "the product is made in column order, and copied there and back"
 _SPARSE_MM = "aten/src/ATen/native/sparse/cuda/SparseCUDABlas.cpp, SparseCUDATensorMath.cu"
 _COALESCE_FIRST = "coalesce once, and keep the result"
 
@@ -103,12 +104,14 @@ def coalesce(call: Call) -> list[Charge]:
     "bmm",
     "mv",
     "addmm",
+    "addmm_",
     "_sparse_addmm",
     "hspmm",
     why=_COALESCES,
     source=_SPARSE_MM,
     figures="1 DtoH, 1 or more DtoD, 5 waits for each uncoalesced factor; 2 waits more for mm of two "
-    "sparse factors; 1 wait more for bmm and hspmm; 0 or more DtoD otherwise",
+    "sparse factors; 1 wait more for bmm and hspmm; 2 DtoD more for a result of one row or column; 0 or "
+    "more DtoD otherwise",
     instead=_COALESCE_FIRST,
     sparse=True,
 )
@@ -127,11 +130,35 @@ def product(call: Call) -> list[Charge]:
         "bmm": [_waits(1)],
         "hspmm": [device_copy(given[-1], 2 + bool(coalescing(given[0])), _RESULT), _waits(1)],
     }
-    adds = name.endswith("addmm") and given[0].layout is torch.strided and call["beta"] != 0
-    added = [clone(given[0], "what is added is copied into the result first")] if adds else []
+    added = [clone(given[0], "what is added is copied into the result first")] if _adds(call) else []
     both_csr = name == "mm" and all(one.layout is torch.sparse_csr for one in given)
     results = [device_copy(_values(given[0]), 2, _RESULT)] if both_csr else []
+    if sides and name not in extras:
+        left, right = given[-2:]
+        results = [_by_columns(left, left.shape[0], right.shape[1], _written(call))]
     return [*found, *charged(*(extras.get(name, []) if sides else []), *added, *results)]
+
+
+def _written(call: Call) -> Tensor | None:
+    """The tensor that the user gave for the result."""
+    return call["out"] if "out" in call.kwargs else call["self"] if call.operator.name == "addmm_" else None
+
+
+def _adds(call: Call) -> bool:
+    """Whether a dense tensor of the result's shape and order is added to a product that has entries."""
+    if not call.operator.name.endswith("addmm") or call["self"].layout is not torch.strided:
+        return False
+    added, left, right = call["self"], call["mat1"], call["mat2"]
+    fits = added.shape == (left.shape[0], right.shape[1]) and added.is_contiguous()
+    return bool(call["beta"] != 0 and left._nnz() and fits and added is not call.kwargs.get("out"))
+
+
+def _by_columns(sparse: Tensor, rows: int, columns: int, written: Tensor | None = None) -> Charge | None:
+    """A product is made in column order, and copied there and back: memcpys for a single row or column."""
+    if (rows == 1) == (columns == 1) or not sparse._nnz():
+        return None
+    made_so = written is not None and written.stride() == (1, rows)
+    return None if made_so else device_copy(sparse._values(), 2, _IN_COLUMNS)
 
 
 def _is_turned(left: Tensor, right: Tensor) -> bool:
@@ -145,7 +172,8 @@ def _turned(left: Tensor, right: Tensor) -> list[Charge]:
     """The sparse factor is transposed: of entries each part is copied, compressed ones are put in order."""
     sparse = left if left.layout is not torch.strided else right
     if sparse.layout is torch.sparse_coo:
-        return [*transposed(sparse), *coalescing(sparse, sparse.sparse_dim())]
+        made = _by_columns(sparse, right.shape[1], left.shape[0])
+        return [*transposed(sparse), *coalescing(sparse, sparse.sparse_dim()), *charged(made)]
     flag = Charge("upload", htod=1, waits=1, dtype="int64", why="an offset is uploaded to order the entries")
     return [flag, *charged(device_copy(sparse.values(), 6, _RESULT))]
 

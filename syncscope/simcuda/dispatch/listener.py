@@ -24,6 +24,7 @@ from syncscope.simcuda.frames import Frame, tensors
 from syncscope.simcuda.hearing import KEY, below, switch, unheard
 from syncscope.simcuda.operators import Operator, moves_no_bytes, operator, with_numbers
 from syncscope.simcuda.placement import PLACEMENT, answers_itself
+from syncscope.simcuda.places import CPU
 
 _DisableTorchFunction = torch._C.DisableTorchFunction
 _NUMBERS = (int, float, complex)
@@ -68,11 +69,24 @@ def _hear(keys: torch.DispatchKeySet, func: torch._ops.OpOverload, *args: Any, *
     device = watch.active() or watch.inherited()
     if device is None:
         return func.redispatch(below(keys), *args, **kwargs)
+    if kwargs and device.simulated and _names_cuda(kwargs.get("device")):
+        return _made_unseen(device, func, args, kwargs)
     heard = _Hearing(device, below(keys), func, operator(func), args, kwargs)
     if not torch._C._len_torch_function_stack():
         return heard.run()
     with _DisableTorchFunction():  # what is asked about the tensors here is no call of the user's
         return heard.run()
+
+
+def _made_unseen(
+    device: watch.Watch, func: torch._ops.OpOverload, args: tuple[Any, ...], kwargs: dict[str, Any]
+) -> Any:
+    """Make a tensor on the device where the face wasn't told to: torch functions are off."""
+    device.frames.append(Frame(None, (), {}, target=True))
+    try:
+        return func(*args, **{**kwargs, "device": CPU})
+    finally:
+        device.frames.pop()
 
 
 class _Hearing:
@@ -174,7 +188,7 @@ class _Hearing:
     def _on_device(self, inputs: list[Tensor], mixed: bool) -> Any:
         self.device.touched = True
         entry = self._entry(inputs)
-        if mixed and self.device.simulated and (entry is None or not entry.mixes):
+        if mixed and self.device.simulated and not self._takes_both(entry):
             mixing.refuse_two_devices(self.op, self.args, self.kwargs)
         if self.device.simulated and torch.are_deterministic_algorithms_enabled():
             determinism.refuse(self.op, self.args, self.kwargs)
@@ -194,6 +208,12 @@ class _Hearing:
             self._place(result, entry.host_results if entry is not None else ())
         self._report(entry, charges)
         return result
+
+    def _takes_both(self, entry: table.Entry | None) -> bool:
+        """Whether host and device may meet here; a form that clones leaves it to the one in place."""
+        if entry is not None:
+            return entry.mixes
+        return self.op.explicit and hasattr(torch.ops.aten, f"{self.op.name}_")
 
     def _may_resize(self) -> bool:
         """Whether what it writes to may grow: told once where an operator is made of others.

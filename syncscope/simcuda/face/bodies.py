@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from functools import cache
-from types import FunctionType
+from types import CodeType, FunctionType
 from typing import Any
 
 import torch
@@ -25,14 +25,24 @@ _QUESTIONS: dict[str, Callable[..., bool]] = {
 
 @cache
 def python_of(func: object) -> FunctionType | None:
-    """The Python function that ``func`` is, or the getter of the property that it reads, if it is torch's."""
+    """The Python function that ``func`` is, or the getter of the property that it reads.
+
+    It is torch's, or one that can be overridden as torch's can.
+    """
     owner = getattr(func, "__self__", None)
     found = owner.fget if isinstance(owner, property) else func
-    return found if isinstance(found, FunctionType) and _is_torchs(found) else None
+    if not isinstance(found, FunctionType):
+        return None
+    return found if _is_torchs(found) or hands_on(found.__code__) else None
 
 
 def _is_torchs(func: FunctionType) -> bool:
     return func.__module__.partition(".")[0] == "torch"
+
+
+def hands_on(code: CodeType) -> bool:
+    """Whether a function hands its call on to whoever overrides it."""
+    return "handle_torch_function" in code.co_names
 
 
 def overridden(args: Iterable[Any]) -> bool:

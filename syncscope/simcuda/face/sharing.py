@@ -14,9 +14,10 @@ from torch import Tensor
 from syncscope import sites
 from syncscope.simcuda import watch, watched
 from syncscope.simcuda.charges import Charge
-from syncscope.simcuda.face.addresses import is_only_compared
+from syncscope.simcuda.face.addresses import goes_nowhere
 from syncscope.simcuda.face.spellings import spelling
 from syncscope.simcuda.face.spoken import Spoken
+from syncscope.simcuda.face.transfers import Move, carried
 from syncscope.simcuda.frames import Frame
 from syncscope.simcuda.placement import PLACEMENT
 from syncscope.simcuda.reasons import reason
@@ -26,21 +27,31 @@ _KDL_CPU, _KDL_CUDA = 1, 2  # ATen/dlpack.h
 _NAMES = {False: (b"dltensor", 8), True: (b"dltensor_versioned", 40)}
 _LEFT = reason(
     "Tensor.data_ptr",
+    "Tensor.const_data_ptr",
+    "UntypedStorage.data_ptr",
     "Tensor.__dlpack__",
     "torch.utils.dlpack.to_dlpack",
     "Tensor.__cuda_array_interface__",
     why="device memory left torch by its address: what reads it isn't seen, and may wait",
     source="torch/_tensor.py, __dlpack__, __cuda_array_interface__; aten/src/ATen/DLConvertor.cpp",
     figures="1 unknown where user code asks for the address of a device tensor; nothing where torch "
-    "itself asks; nothing where an address is at once compared, or taken by a remainder",
+    "itself asks; nothing where an address is at once compared, made a key, or taken by a "
+    "remainder",
     instead="profile it on a GPU: the tool sees nothing of what another library does",
 )
 
 
+_STORAGES = (torch.UntypedStorage, torch.TypedStorage)
+
+
 def show() -> watched.Undo:
-    """Let capsules say where their memory is, and tensors that come back be there, for watched threads."""
+    """Let capsules say where their memory is, tensors that come back be there, and storages tell addresses.
+
+    For watched threads.
+    """
     undo = [watched.method(torch._C, "_from_dlpack", from_capsule)]
     undo += [watched.method(owner, name, to_capsule) for owner, name in _TO_CAPSULE]
+    undo += [watched.method(kind, "data_ptr", address) for kind in _STORAGES]
     return lambda: [back() for back in undo]
 
 
@@ -96,27 +107,47 @@ def _is_users(frame: Frame) -> bool:
     return frame.caller is not None and sites.is_users(frame.caller.f_code)
 
 
-@spelling(Tensor.data_ptr)
+@spelling(*(getattr(Tensor, name) for name in ("data_ptr", "const_data_ptr") if hasattr(Tensor, name)))
 def data_ptr(spoken: Spoken) -> Any:
     """``t.data_ptr()``: unknown, unless the address is compared on the spot and goes nowhere."""
-    if spoken.caller is None or not is_only_compared(spoken.caller):
+    if spoken.caller is None or not goes_nowhere(spoken.caller):
         _left(spoken)
     return spoken.run_unheard(*spoken.args)
 
 
+def address(own: Callable[..., int], storage: Any) -> int:
+    """``storage.data_ptr()``: as a tensor's."""
+    found, caller, device = own(storage), sys._getframe(2), watch.active()
+    if device is None or not sites.is_users(caller.f_code) or goes_nowhere(caller):
+        return found
+    if PLACEMENT.is_storage_on(getattr(storage, "_untyped_storage", storage)):
+        device.charge([Charge("unknown")], why=_LEFT.why, spelling="UntypedStorage.data_ptr")
+    return found
+
+
 @spelling(Tensor.__dlpack__)
 def dlpack(spoken: Spoken) -> Any:
-    """``t.__dlpack__()``: a capsule, which torch's own ``from_dlpack`` brings back."""
+    """``t.__dlpack__()``: a capsule, which torch's own ``from_dlpack`` brings back.
+
+    Raises:
+        ValueError: it is to go to the host, and without a copy; as PyTorch words it.
+    """
     tensor, words = spoken.args[0], spoken.kwargs
     if not PLACEMENT.is_on(tensor):
         return spoken.run(*spoken.args, **words)
     if (words.get("dl_device") or (_KDL_CUDA,))[0] != _KDL_CUDA:
-        return tensor.cpu().__dlpack__()
+        if words.get("copy") is False:
+            raise ValueError("cannot move (i.e. copy=False) tensor from cuda:0 to cpu without copying.")
+        spoken.run_unheard(tensor)  # what can't be exported isn't fetched
+        return carried(tensor, Move(cuda=False)).__dlpack__(**_kept(words, "max_version"))
     _left(spoken)
-    kept = {name: value for name, value in words.items() if name in ("max_version", "copy")}
-    capsule = spoken.run_unheard(tensor, **kept)
+    capsule = spoken.run_unheard(tensor, **_kept(words, "max_version", "copy"))
     _say(capsule, _KDL_CUDA)
     return capsule
+
+
+def _kept(words: dict[str, Any], *names: str) -> dict[str, Any]:
+    return {name: value for name, value in words.items() if name in names}
 
 
 @spelling(Tensor.__cuda_array_interface__.__get__)

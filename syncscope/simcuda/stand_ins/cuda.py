@@ -24,6 +24,7 @@ from syncscope.simcuda.stand_ins import (
     defaults,
     gradients,
     grouping,
+    handing_on,
     legacy,
     memory,
     nested,
@@ -97,6 +98,7 @@ def _modules() -> Iterator[tuple[ModuleType, dict[str, Any]]]:
     yield torch.backends.cudnn, versions.CUDNN
     yield torch.cuda.nccl, versions.NCCL
     yield torch.version, versions.VERSION
+    yield torch.overrides, handing_on.ANSWERS
     yield torch.accelerator, {**accelerator.ANSWERS, "Graph": NoGraph}
     if hasattr(torch.accelerator, "memory"):  # since torch 2.9
         yield torch.accelerator.memory, accelerator.MEMORY
