@@ -97,7 +97,7 @@ def sized(call: Call) -> None:
     "resize_as_",
     why="no value is looked at, and tensors may be anywhere",
     source="aten/src/ATen/native/TensorProperties.cpp, is_same_size; Resize.cpp, resize_as_",
-    figures="nothing; what resize_as_ keeps is copied where it grows",
+    figures="nothing",
     mixes=True,
 )
 def of_shapes(call: Call) -> None:
