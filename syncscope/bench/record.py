@@ -7,7 +7,15 @@ from typing import Literal
 
 import msgspec
 
-from syncscope.comparison.results import Environment, Parity, Side, SubjectRecord, SweepValue, UnusableResult
+from syncscope.comparison.results import (
+    Environment,
+    Parity,
+    Side,
+    SubjectRecord,
+    SweepValue,
+    decoded,
+    says_record,
+)
 from syncscope.events import Counts
 from syncscope.latency.clock import ClockFigures
 from syncscope.latency.record import Interval, Latency, Timing
@@ -118,11 +126,7 @@ def encode(bench: Bench) -> bytes:
 
 def is_bench(text: bytes) -> bool:
     """Whether ``text`` says that it is the record of a benchmark, which may be unusable for all that."""
-    try:
-        found = msgspec.json.decode(text)
-    except (msgspec.DecodeError, UnicodeDecodeError):
-        return False
-    return isinstance(found, dict) and found.get("record") == "bench"
+    return says_record(text, "bench")
 
 
 def decode(text: bytes) -> Bench:
@@ -131,14 +135,8 @@ def decode(text: bytes) -> Bench:
     Raises:
         UnusableResult: it is no JSON, lacks a field, or is of another ``schema_version``.
     """
-    try:
-        version = msgspec.json.decode(text, type=dict).get("schema_version")
-        if version == SCHEMA_VERSION:
-            return msgspec.json.decode(text, type=Bench)
-    except msgspec.DecodeError as error:
-        raise UnusableResult(
-            f"not the record of a benchmark ({error}): make it anew with `syncscope bench -o bench.json`"
-        ) from error
-    raise UnusableResult(
-        f"schema_version is {version}, this syncscope reads {SCHEMA_VERSION}: make the record anew"
-    )
+    return decoded(text, Bench, SCHEMA_VERSION, _refused, ": make the record anew")
+
+
+def _refused(why: str) -> str:
+    return f"not the record of a benchmark ({why}): make it anew with `syncscope bench -o bench.json`"

@@ -9,9 +9,11 @@ from typing import NamedTuple
 
 import msgspec
 
-from syncscope.comparison.results import UnusableResult, write_whole
+from syncscope.comparison.results import UnusableResult, decoded, write_whole
 
 SCHEMA_VERSION = 1
+
+_ANEW = "; take it away, and make it anew with --syncscope-update"
 
 
 class Key(NamedTuple):
@@ -94,17 +96,9 @@ def read(file: Path) -> Baseline | None:
     except FileNotFoundError:
         return None
     try:
-        version = msgspec.json.decode(text, type=dict).get("schema_version")
-        if version == SCHEMA_VERSION:
-            return msgspec.json.decode(text, type=Baseline)
-    except msgspec.DecodeError as error:
-        raise UnusableResult(
-            f"{file}: no baseline ({error}); take it away, and make it anew with --syncscope-update"
-        ) from error
-    raise UnusableResult(
-        f"{file}: schema_version is {version}, this syncscope reads {SCHEMA_VERSION}; "
-        "take it away, and make it anew with --syncscope-update"
-    )
+        return decoded(text, Baseline, SCHEMA_VERSION, lambda why: f"no baseline ({why}){_ANEW}", _ANEW)
+    except UnusableResult as error:
+        raise UnusableResult(f"{file}: {error}") from error
 
 
 def write(baseline: Baseline, file: Path) -> None:

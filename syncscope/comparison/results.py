@@ -7,7 +7,7 @@ import tempfile
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Literal
+from typing import Literal, TypeVar
 
 import msgspec
 
@@ -15,6 +15,8 @@ from syncscope.events import Counts, Provenance, count_names
 from syncscope.latency.record import Latency
 
 SCHEMA_VERSION = 1
+
+_T = TypeVar("_T")
 
 SweepValue = int | float | str
 Side = Literal["old", "new"]
@@ -264,25 +266,41 @@ def decode(text: bytes) -> Comparison:
     Raises:
         UnusableResult: it is no JSON, lacks a field, or is of another ``schema_version``.
     """
-    try:
-        version = msgspec.json.decode(text, type=dict).get("schema_version")
-        if version != SCHEMA_VERSION:
-            raise UnusableResult(
-                f"schema_version is {version}, this syncscope reads {SCHEMA_VERSION}: make the result anew"
-            )
-        found = msgspec.json.decode(text, type=Comparison)
-    except msgspec.DecodeError as error:
-        raise _not_a_result(str(error)) from error
+    found = decoded(text, Comparison, SCHEMA_VERSION, _not_a_result, ": make the result anew")
     lacking = _lacking(found)
     if lacking:
-        raise _not_a_result(f"it has no {lacking}")
+        raise UnusableResult(_not_a_result(f"it has no {lacking}"))
     return found
 
 
-def _not_a_result(why: str) -> UnusableResult:
-    return UnusableResult(
-        f"not a syncscope result ({why}): make it anew with `syncscope compare -o result.json`"
-    )
+def _not_a_result(why: str) -> str:
+    return f"not a syncscope result ({why}): make it anew with `syncscope compare -o result.json`"
+
+
+def decoded(text: bytes, kind: type[_T], version: int, refused: Callable[[str], str], anew: str) -> _T:
+    """A record of ``kind`` from its JSON; every saved record is read so.
+
+    ``refused`` makes the message of why it is none, ``anew`` ends the one about another version.
+
+    Raises:
+        UnusableResult: it is no JSON, lacks a field, or is not of schema_version ``version``.
+    """
+    try:
+        found = msgspec.json.decode(text, type=dict).get("schema_version")
+        if found == version:
+            return msgspec.json.decode(text, type=kind)
+    except msgspec.DecodeError as error:
+        raise UnusableResult(refused(str(error))) from error
+    raise UnusableResult(f"schema_version is {found}, this syncscope reads {version}{anew}")
+
+
+def says_record(text: bytes, name: str) -> bool:
+    """Whether ``text`` says that it is the record ``name``, which may be unusable for all that."""
+    try:
+        found = msgspec.json.decode(text)
+    except (msgspec.DecodeError, UnicodeDecodeError):
+        return False
+    return isinstance(found, dict) and found.get("record") == name
 
 
 def _lacking(comparison: Comparison) -> str:

@@ -7,7 +7,7 @@ from typing import Literal
 
 import msgspec
 
-from syncscope.comparison.results import Environment, Range, UnusableResult
+from syncscope.comparison.results import Environment, Range, decoded, says_record
 from syncscope.events import Counts, Provenance
 
 SCHEMA_VERSION = 1
@@ -118,11 +118,7 @@ def encode(run: Run) -> bytes:
 
 def is_run(text: bytes) -> bool:
     """Whether ``text`` says that it is the record of a run, which may be unusable for all that."""
-    try:
-        found = msgspec.json.decode(text)
-    except (msgspec.DecodeError, UnicodeDecodeError):
-        return False
-    return isinstance(found, dict) and found.get("record") == "run"
+    return says_record(text, "run")
 
 
 def decode(text: bytes) -> Run:
@@ -131,14 +127,8 @@ def decode(text: bytes) -> Run:
     Raises:
         UnusableResult: it is no JSON, lacks a field, or is of another ``schema_version``.
     """
-    try:
-        version = msgspec.json.decode(text, type=dict).get("schema_version")
-        if version == SCHEMA_VERSION:
-            return msgspec.json.decode(text, type=Run)
-    except msgspec.DecodeError as error:
-        raise UnusableResult(
-            f"not the record of a run ({error}): make it anew with `syncscope run -o run.json`"
-        ) from error
-    raise UnusableResult(
-        f"schema_version is {version}, this syncscope reads {SCHEMA_VERSION}: make the record anew"
-    )
+    return decoded(text, Run, SCHEMA_VERSION, _refused, ": make the record anew")
+
+
+def _refused(why: str) -> str:
+    return f"not the record of a run ({why}): make it anew with `syncscope run -o run.json`"
