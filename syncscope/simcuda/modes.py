@@ -25,6 +25,16 @@ def current() -> Modes:
     return Modes(_function_modes(), _dispatch_modes(), torch.utils._device.CURRENT_DEVICE, _device_context())
 
 
+def are_heard() -> bool:
+    """Whether dispatch modes answer this thread's ATen calls: a tracer's, without values, don't count."""
+    if not torch._C._len_torch_dispatch_stack():
+        return False
+    return all(torch._C._get_dispatch_mode(key) is None for key in _TRACERS)
+
+
+_TRACERS = tuple(getattr(torch._C._TorchDispatchModeKey, name) for name in ("FAKE", "FUNCTIONAL", "PROXY"))
+
+
 def without(found: Modes, mode: Any) -> Modes:
     """``found`` but for one function mode."""
     return replace(found, function=tuple(one for one in found.function if one is not mode))

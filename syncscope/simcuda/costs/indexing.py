@@ -115,7 +115,7 @@ def index_put_impl(call: Call) -> list[Charge]:
         return [] if refused else _to_host(call, list(_indices(call)))
     if refused or _is_masked_fill(call):
         lists = (one for one in _indices(call) if not (is_on(one) or _is_the_users(one)))
-        return [charge for one in lists for charge in _built(one)]
+        return [charge for one in lists for charge in built(one)]
     sorts = bool(call["accumulate"])
     charges = [charge for one in _fitting(call) for charge in _expanded(one, sorts)]
     value = _value(call["values"]) if call.on_host("values") else None
@@ -175,11 +175,11 @@ def _expanded(one: Tensor, sorts: bool = False) -> Iterator[Charge]:
     masks = one.dtype in _MASKS
     if is_on(one):
         if _was_built_on_a_gpu(one):
-            yield from _built(one)
+            yield from built(one)
         if masks:
             yield size_read(one, why=_MASK)
     elif not _is_the_users(one):
-        yield from _built(one)
+        yield from built(one)
         if masks:
             yield size_read(one, why=_MASK)
     else:
@@ -206,8 +206,8 @@ def _uploaded(one: Tensor, masks: bool, sorts: bool) -> list[Charge]:
     return charged(upload(found, waits=False, pinned=True, why=_HOST_MASK))
 
 
-def _built(one: Tensor) -> Iterator[Charge]:
-    """A list or array became a tensor on the device, inside the Python binding."""
+def built(one: Tensor) -> Iterator[Charge]:
+    """A list or array becomes a tensor on the device, inside the Python binding."""
     charge = upload(one, why=_LIST)
     if not one.is_cuda:
         PLACEMENT.put(one)

@@ -9,9 +9,9 @@ from torch import Tensor
 
 from syncscope.simcuda import watch
 from syncscope.simcuda.costs import table
+from syncscope.simcuda.face.crossing import Move, moved
 from syncscope.simcuda.face.spellings import spelling
 from syncscope.simcuda.face.spoken import Spoken
-from syncscope.simcuda.face.transfers import Move, moved
 from syncscope.simcuda.frames import tensors
 from syncscope.simcuda.hearing import unheard
 from syncscope.simcuda.placement import PLACEMENT
@@ -118,15 +118,21 @@ def built(spoken: Spoken) -> Any:
     )
     data = spoken.kwargs.get("data", spoken.kwargs.get("obj", data))
     on_device = _target(spoken.kwargs.get("device"), bool(like) and PLACEMENT.is_on(like[0]))
-    made = (
-        _built_on_cpu(spoken, data, on_device)
-        if spoken.device.simulated
-        else spoken.func(*spoken.args, **spoken.kwargs)
-    )
+    if not spoken.device.simulated:
+        made = spoken.func(*spoken.args, **spoken.kwargs)
+        _charge_upload(spoken.device, made if on_device else None)
+    elif on_device and _is_array(data):
+        host = _built_on_cpu(spoken)
+        made = moved(host.detach(), Move(cuda=True)).requires_grad_(host.requires_grad)
+    else:
+        made = _built_unseen(spoken, on_device)
     read_elements(spoken.device, data)
-    charge = table.upload(made) if on_device and not isinstance(data, Tensor) else None
-    spoken.device.charge([charge] if charge else [], op="aten::_to_copy", why=_UPLOAD.why)
     return made
+
+
+def _is_array(data: Any) -> bool:
+    """Whether ``data`` is NumPy's: the host's tensor of it shares its memory, and is moved as any other."""
+    return hasattr(data, "__array_interface__") and hasattr(data, "__len__")
 
 
 def read_elements(device: Watch, data: Any, spelling: str = "") -> None:
@@ -137,22 +143,42 @@ def read_elements(device: Watch, data: Any, spelling: str = "") -> None:
     device.charge(charges, op="aten::_local_scalar_dense", why=_READ.why, spelling=spelling)
 
 
-def _built_on_cpu(spoken: Spoken, data: Any, on_device: bool) -> Tensor:
-    """The tensor that the CPU builds, placed where it was asked for."""
+def _built_unseen(spoken: Spoken, on_device: bool) -> Tensor:
+    """The tensor that data becomes where it was asked for: dispatch modes see it when it is there."""
+    with torch._C._ExcludeDispatchKeyGuard(_MODES):
+        made = _built_on_cpu(spoken)
+    if on_device:
+        PLACEMENT.put(made)
+        _charge_upload(spoken.device, made)
+    elif spoken.kwargs.get("pin_memory"):
+        PLACEMENT.pin(made)
+    return _lifted(made)
+
+
+_MODES = torch._C.DispatchKeySet(torch._C.DispatchKey.Python)
+
+
+def _lifted(made: Tensor) -> Tensor:
+    """Show a new tensor to the dispatch modes, as the binding does at last (tensor_new.cpp)."""
+    if not torch._C._len_torch_dispatch_stack():
+        return made
+    with torch._C._AutoDispatchBelowAutograd():
+        return torch.ops.aten.lift_fresh.default(made)  # type: ignore[no-any-return]
+
+
+def _charge_upload(device: Watch, made: Tensor | None, spelling: str = "") -> None:
+    charge = None if made is None else table.upload(made)
+    device.charge([charge] if charge else [], op="aten::_to_copy", why=_UPLOAD.why, spelling=spelling)
+
+
+def _built_on_cpu(spoken: Spoken) -> Tensor:
+    """The tensor that the CPU builds."""
     said = ("device",) if spoken.func is Tensor.new_tensor else ("device", "pin_memory")
     words = {name: value for name, value in spoken.kwargs.items() if name not in said}
     if spoken.func is not Tensor.new:
-        words["device"] = "cpu"
+        words["device"] = CPU
     with unheard():
-        made: Tensor = spoken.func(*spoken.args, **words)
-        # The CPU may share the data's memory (NumPy's); a device never does.
-        if on_device and type(data) not in (list, tuple):
-            made = made.detach().clone().requires_grad_(made.requires_grad)
-    if on_device:
-        PLACEMENT.put(made)
-    elif spoken.kwargs.get("pin_memory"):
-        PLACEMENT.pin(made)
-    return made
+        return spoken.func(*spoken.args, **words)  # type: ignore[no-any-return]
 
 
 def _copied(spoken: Spoken, data: Tensor, like: Tensor | None = None) -> Any:
@@ -165,7 +191,7 @@ def _copied(spoken: Spoken, data: Tensor, like: Tensor | None = None) -> Any:
         if target != PLACEMENT.is_on(data):
             result = moved(data, Move(target, dtype))
         else:
-            result = data.detach().to(dtype=dtype, copy=True)
+            result = data.detach().to(device=CPU, dtype=dtype, copy=True)  # wherever it is
     return result.requires_grad_(bool(words.get("requires_grad", False)))
 
 
@@ -185,15 +211,13 @@ class _TensorType(type):
             if not PLACEMENT.is_on(given):
                 raise TypeError(f"expected CUDA (got CPU) in torch.cuda.{cls.__name__}")
             return given.detach()
-        with unheard():
+        with unheard(), torch._C._ExcludeDispatchKeyGuard(_MODES):
             made = getattr(torch, cls.__name__)(*args)
         PLACEMENT.put(made)
         device = watch.active()
-        charge = None if isinstance(given, (int, torch.Size)) else table.upload(made)
-        if device is not None and charge is not None:
-            spelling = f"torch.cuda.{cls.__name__}"
-            device.charge([charge], op="aten::_to_copy", why=_UPLOAD.why, spelling=spelling)
-        return made
+        if device is not None and not isinstance(given, (int, torch.Size)):
+            _charge_upload(device, made, f"torch.cuda.{cls.__name__}")
+        return _lifted(made)
 
     def __instancecheck__(cls, instance: Any) -> bool:
         """Whether ``instance`` is of this dtype, and on the device."""

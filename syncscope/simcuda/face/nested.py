@@ -6,9 +6,10 @@ from typing import Any
 
 import torch
 
+from syncscope.simcuda.face.crossing import Move
 from syncscope.simcuda.face.spellings import spelling
 from syncscope.simcuda.face.spoken import Spoken
-from syncscope.simcuda.face.transfers import Move, carried
+from syncscope.simcuda.face.transfers import carried
 from syncscope.simcuda.places import means_cuda
 from syncscope.simcuda.reasons import reason
 

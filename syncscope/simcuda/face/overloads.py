@@ -8,9 +8,10 @@ from typing import Any
 import torch
 from torch import Tensor
 
+from syncscope.simcuda.face.crossing import Move
 from syncscope.simcuda.face.spellings import spelling
 from syncscope.simcuda.face.spoken import Spoken
-from syncscope.simcuda.face.transfers import Move, carried, to
+from syncscope.simcuda.face.transfers import carried, to
 from syncscope.simcuda.places import means_cuda
 
 _TO = torch.ops.aten.to

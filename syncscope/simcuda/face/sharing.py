@@ -15,9 +15,10 @@ from syncscope import sites
 from syncscope.simcuda import watch, watched
 from syncscope.simcuda.charges import Charge
 from syncscope.simcuda.face.addresses import goes_nowhere
+from syncscope.simcuda.face.crossing import Move
 from syncscope.simcuda.face.spellings import spelling
 from syncscope.simcuda.face.spoken import Spoken
-from syncscope.simcuda.face.transfers import Move, carried
+from syncscope.simcuda.face.transfers import carried
 from syncscope.simcuda.frames import Frame
 from syncscope.simcuda.placement import PLACEMENT
 from syncscope.simcuda.reasons import reason

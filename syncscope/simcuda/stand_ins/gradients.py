@@ -15,7 +15,7 @@ from torch import Tensor
 from torch.autograd.function import BackwardCFunction
 
 from syncscope.simcuda import watch, watched
-from syncscope.simcuda.face.transfers import Move, moved
+from syncscope.simcuda.face.crossing import Move, moved
 from syncscope.simcuda.placement import PLACEMENT
 
 Own = Callable[..., Any]

@@ -18,6 +18,7 @@ from torch._subclasses.functional_tensor import FunctionalTensor
 from torch.utils._python_dispatch import TorchDispatchMode
 
 from syncscope.simcuda import watch, watched
+from syncscope.simcuda.costs.indexing import built
 from syncscope.simcuda.placement import PLACEMENT, is_wrapper
 from syncscope.simcuda.places import CPU, CUDA, names_cuda
 from syncscope.simcuda.watch import Watch
@@ -104,11 +105,26 @@ def _in_sight(own: Any) -> Any:
         device = watch.active()
         if device is None:
             return answer(func, types, args, kwargs)
+        if func is _LIFT:
+            _built_in_brackets(device, args[0])
         with device.handing_over(func, is_mode=isinstance(this, TorchDispatchMode)):
             return answer(func, types, args, _placed(device, kwargs or {}))
 
     dispatch.shows_the_device = True  # type: ignore[attr-defined]
     return dispatch if not isinstance(own, (classmethod, staticmethod)) else classmethod(dispatch)
+
+
+_LIFT = torch.ops.aten.lift_fresh.default
+
+
+def _built_in_brackets(device: Watch, made: Tensor) -> None:
+    """A list in ``x[[0, 1]]`` is where ``x`` is when a mode sees it; the number in ``x[0] = 3`` isn't yet."""
+    frame = device.frames[-1] if device.frames else None
+    if frame is None or not frame.by_brackets or not frame.places_on_device:
+        return
+    if made.dim() == 0 or PLACEMENT.is_on(made):
+        return
+    device.charge(list(built(made)), op="aten::index")
 
 
 def _placed(device: Watch, kwargs: dict[str, Any]) -> dict[str, Any]:
