@@ -41,6 +41,29 @@ class Reading(TorchDispatchMode):
         return out
 
 
+class ReadingArguments(TorchDispatchMode):
+    """A mode that looks at all that is given to a call and lives on the device."""
+
+    def __torch_dispatch__(self, func, types, args=(), kwargs=None):
+        for one in args:
+            if isinstance(one, torch.Tensor) and one.is_cuda:
+                one.cpu()
+        return func(*args, **(kwargs or {}))
+
+
+class ReadingBeforeCopies(TorchDispatchMode):
+    """A mode that reads a number whenever a tensor is to be copied to a device."""
+
+    def __init__(self, number):
+        super().__init__()
+        self.number = number
+
+    def __torch_dispatch__(self, func, types, args=(), kwargs=None):
+        if func is torch.ops.aten._to_copy.default and "device" in (kwargs or {}):
+            self.number.item()
+        return func(*args, **(kwargs or {}))
+
+
 class Adding(TorchDispatchMode):
     """A mode that makes a tensor of its own on the device."""
 
@@ -134,6 +157,63 @@ def test_what_a_mode_reads_is_counted(call, reads, events):
     with Reading():
         call(x)
     assert count(events).waits == reads
+
+
+def host():
+    return torch.ones(3)
+
+
+# What PyTorch's CUDA host code does under such a mode: (DtoH, HtoD, waits).
+CROSSINGS = {
+    "cuda": (lambda x: host().cuda(), (1, 1, 2), (0, 1, 1), (1, 1, 2)),
+    "to": (lambda x: host().to("cuda", torch.half), (1, 1, 2), (0, 1, 1), (1, 1, 2)),
+    "to another's": (lambda x: host().to(x), (1, 1, 2), (0, 1, 1), (1, 1, 2)),
+    "later": (lambda x: host().to("cuda", non_blocking=True), (1, 1, 1), (0, 1, 0), (1, 1, 1)),
+    "differentiated": (lambda x: host().requires_grad_().cuda(), (1, 1, 2), (0, 1, 1), (1, 1, 2)),
+    "module": (lambda x: nn.Linear(2, 2).cuda(), (2, 2, 4), (0, 2, 2), (2, 2, 4)),
+    "data": (lambda x: torch.tensor([1.0, 2.0], device="cuda"), (1, 1, 2), (1, 1, 2), (0, 1, 1)),
+    "data like": (lambda x: x.new_tensor([1.0]), (1, 1, 2), (1, 1, 2), (0, 1, 1)),
+    "array": (lambda x: torch.as_tensor(host().numpy(), device="cuda"), (1, 1, 2), (0, 1, 1), (1, 1, 2)),
+    "old form": (lambda x: torch.cuda.FloatTensor([1.0, 2.0]), (1, 1, 2), (1, 1, 2), (0, 1, 1)),
+    "size": (lambda x: x.new(3), (1, 0, 1), (0, 0, 0), (0, 0, 0)),
+    "list index": (lambda x: x[[0, 1]], (2, 1, 3), (2, 1, 3), (0, 1, 1)),
+    "number": (lambda x: x.__setitem__(0, 3), (2, 1, 3), (2, 1, 3), (0, 1, 1)),
+    "cpu": (lambda x: x.cpu(), (1, 0, 1), (2, 0, 2), (2, 0, 2)),
+    "tolist": (lambda x: x.tolist(), (1, 0, 1), (2, 0, 2), (2, 0, 2)),
+    "numpy": (lambda x: x.numpy(force=True), (2, 0, 2), (3, 0, 3), (2, 0, 2)),
+}
+READERS = (Reading, ReadingArguments, lambda: ReadingBeforeCopies(torch.ones((), device="cuda")))
+UNDER_READERS = [
+    pytest.param(call, reader, figures[i], id=f"{name}-{('results', 'arguments', 'copies')[i]}")
+    for name, (call, *figures) in CROSSINGS.items()
+    for i, reader in enumerate(READERS)
+]
+
+
+@pytest.mark.parametrize(("call", "reader", "figures"), UNDER_READERS)
+def test_a_mode_sees_what_crosses_where_it_is(call, reader, figures, events):
+    x, mode = torch.ones(3, device="cuda"), reader()
+    with mode:
+        call(x)
+    counted = count(events)
+    assert (counted.dtoh, counted.htod, counted.waits) == figures
+
+
+def test_each_of_two_modes_sees_what_crosses(events):
+    with Reading(), Reading():
+        host().cuda()
+    assert (count(events).dtoh, count(events).waits) == (2, 3)
+
+
+@pytest.mark.parametrize("keeps", [True, False])
+def test_a_mode_may_answer_a_transfer_itself(keeps):
+    class Refusing(TorchDispatchMode):
+        def __torch_dispatch__(self, func, types, args=(), kwargs=None):
+            return args[0] if func is torch.ops.aten._to_copy.default else func(*args, **(kwargs or {}))
+
+    given = host()
+    with Refusing() if keeps else Passing():
+        assert (given.cuda() is given) is keeps
 
 
 def test_a_mode_makes_tensors_on_the_device(events):

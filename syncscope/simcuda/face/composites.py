@@ -10,6 +10,7 @@ from torch import Tensor
 
 from syncscope.simcuda.charges import Charge
 from syncscope.simcuda.costs import table
+from syncscope.simcuda.face.crossing import Move, moved
 from syncscope.simcuda.face.spellings import spelling
 from syncscope.simcuda.face.spoken import Spoken
 from syncscope.simcuda.hearing import unheard
@@ -151,7 +152,7 @@ def sparse_coo_tensor(spoken: Spoken) -> Any:
     if asked is None and table.is_on(words["indices"]) != table.is_on(words["values"]):
         raise RuntimeError("Expected all tensors to be on the same device: indices and values are on two")
     for name in names[:2]:
-        words[name] = _on_device(spoken, words[name])
+        words[name] = _on_device(words[name])
     words.pop("device", None)
     checked = words.get("check_invariants")
     if words.get("size") is None or (_checks_invariants() if checked is None else checked):
@@ -174,25 +175,21 @@ def sparse_compressed_tensor(spoken: Spoken) -> Any:
     device = spoken.kwargs.get("device")
     if device is None or not means_cuda(device):
         return spoken.plainly()
-    parts = [_on_device(spoken, part) for part in spoken.args[:3]]
+    parts = [_on_device(part) for part in spoken.args[:3]]
     words = {
-        name: _on_device(spoken, part) if name.endswith(("indices", "values")) else part
+        name: _on_device(part) if name.endswith(("indices", "values")) else part
         for name, part in spoken.kwargs.items()
         if name != "device"
     }
     return spoken.run(*parts, *spoken.args[3:], **words)
 
 
-def _on_device(spoken: Spoken, data: Any) -> Tensor:
+def _on_device(data: Any) -> Tensor:
     """``data`` as a device tensor; what comes from the host is uploaded."""
     if table.is_on(data):
         return data  # type: ignore[no-any-return]
-    with unheard():
-        tensor = data.detach().clone() if isinstance(data, Tensor) else torch.tensor(data)
-    charge = table.upload(tensor)
-    spoken.device.charge([charge] if charge else [], op="aten::_to_copy", why=_HOST_DATA.why)
-    PLACEMENT.put(tensor)
-    return tensor
+    host = data.detach() if isinstance(data, Tensor) else torch.tensor(data)
+    return moved(host, Move(cuda=True))
 
 
 def _bounds(indices: Tensor) -> Charge:

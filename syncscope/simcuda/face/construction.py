@@ -69,11 +69,7 @@ def new(spoken: Spoken) -> Any:
     like, *given = spoken.args
     if len(given) == 1 and not isinstance(given[0], (int, torch.Size, Tensor)):
         return built(spoken)
-    with unheard():
-        made = spoken.func(like, *given, **spoken.kwargs)
-    if PLACEMENT.is_on(like):
-        PLACEMENT.put(made)
-    return made
+    return spoken.run(like, *given, **spoken.kwargs)
 
 
 @spelling(torch.as_tensor, torch.asarray)

@@ -15,7 +15,9 @@ from syncscope.simcuda import watch
 from syncscope.simcuda.face import fakes, replaced
 from syncscope.simcuda.face.spellings import spellings
 from syncscope.simcuda.face.spoken import Spoken
+from syncscope.simcuda.frames import tensors
 from syncscope.simcuda.hearing import unheard
+from syncscope.simcuda.placement import PLACEMENT
 from syncscope.simcuda.places import CUDA
 from syncscope.simcuda.watch import Watch
 
@@ -48,8 +50,7 @@ class Face(TorchFunctionMode):
         handed = self.device.handed
         if handed is not None and func is handed.func and words.get("device") != CUDA:
             if not handed.heard:
-                with unheard():
-                    return func(*args, **words)
+                return _unheard(func, args, words)
             if func not in self._spellings:
                 return func(*args, **words)
         default = _torch_device.CURRENT_DEVICE  # its own mode lies below this one, and comes too late
@@ -65,6 +66,16 @@ class Face(TorchFunctionMode):
             return spoken.plainly() if answer is None else answer(spoken)
         finally:
             frames.pop()
+
+
+def _unheard(func: Callable[..., Any], args: tuple[Any, ...], words: dict[str, Any]) -> Any:
+    """Run a part of an answer that a dispatch mode hears and nobody charges: it is to see where it is."""
+    with unheard():
+        made = func(*args, **words)
+    if any(map(PLACEMENT.is_on, tensors(args, words))):
+        for one in tensors((made,), {}):
+            PLACEMENT.put(one)
+    return made
 
 
 def _caller(frame: FrameType) -> FrameType | None:
