@@ -21,7 +21,8 @@ class Frame:
     """One call of a torch function with its arguments; of None, where an ``operator`` is made of others.
 
     ``target`` says where tensors made in this call are to live, as its ``device`` argument asked: on the
-    device (True), on the host (False), or nothing was asked (None).
+    device (True), on the host (False), or nothing was asked (None). ``tangentless``: in forward-mode AD, the
+    operands that have no tangent; ``zeros_on_host`` says of each zero tensor made for one where it lives.
     """
 
     func: Callable[..., Any] | None
@@ -30,6 +31,8 @@ class Frame:
     caller: FrameType | None = None
     target: bool | None = None
     operator: str = ""
+    tangentless: tuple[Tensor, ...] = ()
+    zeros_on_host: list[bool] = field(default_factory=list)
     _inputs_on_device: bool | None = field(default=None, init=False, repr=False)
 
     @property

@@ -24,7 +24,7 @@ TAKEN = [
     "x + c0", "c0 * x", "x.add_(c0)", "x ** c0", "torch.maximum(x, c0)", "torch.atan2(c0, x)",
     "x.masked_fill(mask, c0)", "x.index_fill(0, idx, c0)", "torch.lerp(x, x, c0)", "torch.addcmul(x, x, c0)",
     "torch._foreach_add([x], c0)", "torch._foreach_mul([x, x], [c0, c0])", "x[:2] * c0 + 1",
-    "torch.is_same_size(x, c)", "c.is_set_to(x)", "x.resize_as_(c)",
+    "torch.is_same_size(x, c)", "c.is_set_to(x)", "x.resize_as_(c)", "torch.logical_and(x, c0)",
 ]  # fmt: skip
 
 REFUSED = [
@@ -35,6 +35,7 @@ REFUSED = [
     "torch.cat([x, c])", "torch.stack([x[0], c0])", "torch.dot(x, c)", "torch.where(cmask, x, x)",
     "x[idx] = c[:2]", "c[idx] = x[:2]", "c[idx]", "x.scatter_(0, cidx, x)", "torch.add(x, x, out=c)",
     "torch._foreach_add([x], [c])", "torch.searchsorted(x, c)", "torch.isin(x, c)",
+    "torch.logical_and(c0, x)", "torch.logical_or(c0, x)", "torch.logical_xor(c0, x)",
 ]  # fmt: skip
 
 

@@ -4,8 +4,6 @@ import pytest
 import torch
 import torch.nn.functional as F
 
-from syncscope.observe.scope import Scope
-
 pytestmark = pytest.mark.usefixtures("device")
 
 
@@ -83,22 +81,3 @@ def test_an_expanded_tensor_cant_be_pinned_and_a_transposed_one_keeps_its_order(
     assert torch.zeros(2, 3).t().pin_memory().stride() == (1, 3)
     with pytest.raises(RuntimeError, match="more than one element"):
         torch.zeros(3).expand(2, 3).pin_memory()
-
-
-@pytest.mark.filterwarnings("ignore:.torch.jit.script. is deprecated")  # PyTorch's own, for its formulas
-@pytest.mark.parametrize("name", ["maximum", "minimum", "fmax", "fmin"])
-def test_zeros_for_a_host_numbers_tangent_are_unknown_never_nothing(name):
-    from torch.autograd import forward_ad
-
-    with Scope() as scope:
-        x, number = torch.ones(3, device="cuda"), torch.tensor(2.0)
-        getattr(torch, name)(x, number)
-        assert scope.counts.unknown_ops == 0
-        with forward_ad.dual_level():
-            dual = forward_ad.make_dual(x, x)
-            getattr(torch, name)(dual, dual)
-            assert scope.counts.unknown_ops == 0
-            getattr(torch, name)(dual, number)
-            assert scope.counts.unknown_ops == 1
-            torch.where(x > 0, dual, number)
-    assert scope.counts.unknown_ops == 2

@@ -80,7 +80,7 @@ def copies(call: Call) -> Charge | None:
     source = call["self"]
     if _has_no_bytes(call):
         return None
-    if _leaves_its_side(call):
+    if _leaves_its_side(call) or not is_on(source):
         return _across(source, not call["non_blocking"])
     converts = "dtype" in call.kwargs and call["dtype"] not in (None, source.dtype)
     lazy = source.is_conj() or source.is_neg()
@@ -94,9 +94,9 @@ def copies(call: Call) -> Charge | None:
 
 
 def _has_no_bytes(call: Call) -> bool:
-    """Whether the copy is a meta tensor, or the original one of autograd's zeros that were never made."""
-    wanted = call["device"] if "device" in call.operator.arguments else None
-    return (wanted is not None and wanted.type == "meta") or bool(call["self"]._is_zerotensor())
+    """Whether a meta tensor is copied or made, or the original is one of autograd's zeros, never made."""
+    source, wanted = call["self"], call["device"] if "device" in call.operator.arguments else None
+    return source.is_meta or source._is_zerotensor() or (wanted is not None and wanted.type == "meta")
 
 
 def _leaves_its_side(call: Call) -> bool:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from syncscope.simcuda.costs.table import Call, cost
+from syncscope.simcuda.costs.table import Call, cost, free
 
 
 @cost(
@@ -62,3 +62,15 @@ def sspaddmm(call: Call) -> None:
         RuntimeError: always; as PyTorch words it.
     """
     raise RuntimeError("NYI: CUDA sspaddmm is not implemented")
+
+
+cost(
+    "logical_and.default",
+    "logical_or.default",
+    "logical_xor.default",
+    why="the result is made where the first operand lives: no number of the host before the device's",
+    source="aten/src/ATen/native/BinaryOps.cpp, comparison_op",
+    figures="nothing: a RuntimeError for a tensor of the host before one of the device",
+    instead="the tensor of the device first",
+    enters=True,
+)(free)

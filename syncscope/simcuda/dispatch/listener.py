@@ -15,7 +15,7 @@ from typing import Any
 import torch
 from torch import Tensor, _ops
 
-from syncscope.simcuda import hearing, watch
+from syncscope.simcuda import hearing, tangents, watch
 from syncscope.simcuda.charges import Charge
 from syncscope.simcuda.costs import table
 from syncscope.simcuda.dispatch import determinism, detours, mixing
@@ -134,8 +134,18 @@ class _Hearing:
         if inputs and not self.op.factory:
             return False
         if inputs and self.device.simulated and not self._is_asked_for_the_device():
-            return False  # made after the model of a tensor of the host
+            return self._takes_tangent_up()  # else made after the model of a tensor of the host
+        if self._is_tangent_of_the_host():
+            return False
         return self.device.places_on_device() or _names_cuda(self.kwargs.get("device"))
+
+    def _is_tangent_of_the_host(self) -> bool:
+        frames = self.device.frames
+        return bool(frames) and tangents.are_of_the_host(self.op, self.args, frames[-1])
+
+    def _takes_tangent_up(self) -> bool:
+        frames = self.device.frames
+        return bool(frames) and "device" in self.kwargs and tangents.take_up(self.op, frames[-1])
 
     def _is_asked_for_the_device(self) -> bool:
         """Whether the call that runs names the device, as ``torch.zeros_like(c, device="cuda")`` does."""

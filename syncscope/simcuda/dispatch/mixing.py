@@ -37,6 +37,7 @@ _ARGUMENTS = {
     "addcmul": frozenset({"tensor2"}),
     "lerp.Tensor": frozenset({"weight"}),
     "lerp.Scalar": _NOWHERE,
+    **dict.fromkeys(("logical_and.", "logical_or.", "logical_xor."), frozenset({"other"})),
     **dict.fromkeys(("_fused_adam", "_fused_adamw", "_fused_sgd", "_fused_adagrad"), frozenset({"lr"})),
 }
 

@@ -11,7 +11,7 @@ import torch.utils._device
 from torch.overrides import TorchFunctionMode, handle_torch_function
 from torch.utils._device import _device_constructors
 
-from syncscope.simcuda import watch
+from syncscope.simcuda import tangents, watch
 from syncscope.simcuda.face import fakes, replaced
 from syncscope.simcuda.face.spellings import spellings
 from syncscope.simcuda.face.spoken import Spoken
@@ -59,6 +59,7 @@ class Face(TorchFunctionMode):
         spoken = Spoken(func, args, words, _caller(sys._getframe(1)), device=self.device)
         if not self.device.touched:
             self.device.touched = spoken.inputs_on_device
+        spoken.tangentless = tangents.of_none(spoken)
         frames = self.device.frames
         frames.append(spoken)
         try:
