@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import multiprocessing
 import sys
+from multiprocessing.process import BaseProcess
 from threading import Thread
 from types import FrameType
 
@@ -24,18 +26,25 @@ _POOLS_OWN = "Pool._handle_"
 _RUNS_USERS_CODE = ("torch/multiprocessing/spawn.py",)
 
 
-def is_the_machinerys(thread: Thread | None = None) -> bool:
-    """Whether what is being started runs none of the user's code.
+def is_the_machinerys(started: object = None) -> bool:
+    """Whether what is ``started`` runs none of the user's code, or can't reach the device.
 
-    That is a ``thread`` which only serves a queue, and whatever torch (the workers of a DataLoader, its
-    pinning thread, compilers) or the tool starts: a forked worker can't reach the device at all.
+    That is a thread which only serves a queue, and whatever torch (the workers of a DataLoader, its pinning
+    thread, compilers) or the tool starts: a forked worker can't reach the device, a spawned one can.
     """
-    if thread is not None and _keeps_books(thread):
+    if isinstance(started, Thread) and _keeps_books(started):
         return True
+    if isinstance(started, BaseProcess) and not _is_forked(started):
+        return False
     starter = _starter(sys._getframe(1))
     return starter is not None and not (
         sites.is_users(starter.f_code) or starter.f_code.co_filename.endswith(_RUNS_USERS_CODE)
     )
+
+
+def _is_forked(process: BaseProcess) -> bool:
+    chosen = getattr(process, "_start_method", None)  # that of its context; of none in the default one
+    return (chosen or multiprocessing.get_start_method()) == "fork"
 
 
 def _keeps_books(thread: Thread) -> bool:

@@ -193,7 +193,7 @@ def _process_start(api: str, own: Callable[..., Any]) -> Callable[..., Any]:
             return own(*args, **kwargs)
         with _being_made():
             result = own(*args, **kwargs)
-        if not is_the_machinerys():
+        if not is_the_machinerys(*args[:1]):
             _tell(_here.listeners, api)
         return result
 

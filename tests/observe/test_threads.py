@@ -215,6 +215,14 @@ def test_a_loaders_own_threads_and_workers_are_not_unknown(threads):
     assert (scope.counts.htod, scope.counts.waits, scope.counts.unknown_ops) == (2, 0, 0)
 
 
+def test_a_loaders_spawned_workers_can_reach_the_device_and_are_unknown():
+    with syncscope.observe() as scope:
+        loader = DataLoader(TensorDataset(torch.arange(4.0)), num_workers=1, multiprocessing_context="spawn")
+        for _ in loader:
+            pass
+    assert unknown(scope) == [("multiprocessing.Process.start", "for _ in loader:")]
+
+
 @pytest.mark.parametrize("error", [ValueError, KeyboardInterrupt, SystemExit, GeneratorExit])
 def test_all_is_put_back_after_an_error(error):
     with pytest.raises(error), syncscope.observe(threads=True):
