@@ -46,6 +46,21 @@ def test_a_product_coalesces_its_sparse_side(cost, sparse, dense):
     assert cost(lambda: coalesced @ dense) == (0, 0, 0, 0)
 
 
+def test_a_hybrid_product_clones_its_sparse_side_and_copies_the_rows_out(cost, sparse, dense):
+    assert cost(lambda: torch.hspmm(sparse, dense)) == (1, 0, 5, 6)
+    coalesced = sparse.coalesce()
+    assert cost(lambda: torch.hspmm(coalesced, dense)) == (0, 0, 3, 1)
+    empty = torch.sparse_coo_tensor(size=(2, 2), device="cuda")
+    assert cost(lambda: torch.hspmm(empty, dense)) == (0, 0, 0, 0)
+
+
+@pytest.mark.parametrize("dtype", [torch.float16, torch.bfloat16])
+@pytest.mark.parametrize("multiply", [torch.sparse.mm, torch.hspmm, lambda s, d: s @ d])
+def test_half_precision_times_a_dense_tensor_is_not_implemented(sparse, dense, dtype, multiply):
+    with pytest.raises(NotImplementedError, match="addmm_sparse_cuda.* not implemented for"):
+        multiply(sparse.to(dtype), dense.to(dtype))
+
+
 def test_two_sparse_sides_are_both_coalesced(cost, sparse):
     assert cost(lambda: torch.sparse.mm(sparse, sparse)) == (2, 0, 4, 12)
 

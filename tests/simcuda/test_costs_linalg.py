@@ -81,3 +81,21 @@ def test_a_factorisation_without_pivots_has_the_values_of_elimination(device, a)
 def test_the_norm_decides_what_a_matrix_exponential_copies(cost, device, scale, expected):
     matrix = torch.eye(4, device="cuda") * scale
     assert cost(lambda: torch.matrix_exp(matrix)) == expected
+
+
+@pytest.mark.parametrize(
+    "scales, copies",
+    [
+        ((0.1, 0.1), 9),
+        ((1.0, 1.0), 11),
+        ((4.0, 0.5, 0.1), 12),
+        ((40.0, 0.5, 0.5, 40.0), 16),
+        ((0.0, 4.0), 12),
+    ],
+)
+def test_a_batch_is_squared_as_often_as_its_largest_and_joined_by_a_memcpy_if_in_one_part(
+    cost, device, scales, copies
+):
+    batch = torch.ones(4, 4, dtype=torch.float64) * torch.tensor(scales, dtype=torch.float64)[:, None, None]
+    batch = batch.cuda()
+    assert cost(lambda: torch.matrix_exp(batch)) == (2, 1, copies, 3)

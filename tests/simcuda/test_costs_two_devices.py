@@ -35,6 +35,7 @@ REFUSED = [
     "torch.cat([x, c])", "torch.stack([x[0], c0])", "torch.dot(x, c)", "torch.where(cmask, x, x)",
     "x[idx] = c[:2]", "c[idx] = x[:2]", "c[idx]", "x.scatter_(0, cidx, x)", "torch.add(x, x, out=c)",
     "torch._foreach_add([x], [c])", "torch.searchsorted(x, c)", "torch.isin(x, c)",
+    "torch.meshgrid(x, c)", "torch.meshgrid([c, x], indexing='ij')", "torch.meshgrid(x, c0)",
     "torch.logical_and(c0, x)", "torch.logical_or(c0, x)", "torch.logical_xor(c0, x)",
 ]  # fmt: skip
 

@@ -77,3 +77,20 @@ def test_a_function_of_many_arguments_takes_gradients_of_those_that_are_tensors(
     Scaled.apply(2, x, bias).sum().backward()
     assert x.grad.tolist() == [2, 2, 2]
     assert not bias.grad.is_cuda
+
+
+@pytest.mark.parametrize(("at", "other"), [("cuda", "cpu"), ("cpu", "cuda")])
+def test_a_hook_that_returns_a_gradient_of_the_other_side_is_refused(at, other):
+    x = torch.ones(4, device=at, requires_grad=True)
+    x.register_hook(lambda gradient: gradient.to(other))
+    with pytest.raises(RuntimeError, match="hook '<lambda>' has changed the type of value"):
+        (x * 2).sum().backward()
+
+
+def test_a_hook_changes_the_gradient_until_it_is_removed():
+    x = torch.ones(4, device="cuda", requires_grad=True)
+    handle = x.register_hook(lambda gradient: gradient * 3)
+    (x * 2).sum().backward()
+    handle.remove()
+    (x * 2).sum().backward()
+    assert x.grad.tolist() == [8.0] * 4

@@ -24,7 +24,7 @@ _POWERS = "powers of the matrix are copied into one tensor"
 @cost(
     "linalg_matrix_exp",
     why="the norm decides the degree of the polynomial, so the host fetches it; coefficients go up",
-    source="aten/src/ATen/native/LinearAlgebra.cpp, mexp, linalg_matrix_exp",
+    source="aten/src/ATen/native/LinearAlgebra.cpp, compute_T18_scale_square, linalg_matrix_exp",
     figures="1 to 3 DtoH, 1 to 5 HtoD, 2 or more DtoD, 2 to 6 waits by the norm; nothing for matrices "
     "of one element",
     instead="keep the exponential of a matrix that doesn't change; one call on a batch waits 3 times for all",
@@ -36,14 +36,15 @@ def matrix_exp(call: Call) -> list[Charge]:
         return []
     if matrices.shape[:-2].numel() > 1:
         return _of_a_batch(matrices)
-    norm = _largest_norm(matrices)
+    norm = _norms(matrices)[0]
     fetched = fetch(matrices[..., 0, 0].reshape(()), why=_NORM)
     return charged(fetched, *_polynomial(matrices, norm))
 
 
-def _largest_norm(matrices: Tensor) -> float:
+def _norms(matrices: Tensor) -> list[float]:
     with unheard():
-        return float(matrices.detach().abs().sum(-2).max())
+        norms: list[float] = matrices.detach().abs().sum(-2).amax(-1).reshape(-1).tolist()
+        return norms
 
 
 def _squarings(norm: float, matrices: Tensor) -> int:
@@ -63,8 +64,10 @@ def _polynomial(matrices: Tensor, norm: float) -> list[Charge | None]:
 
 
 def _of_a_batch(matrices: Tensor) -> list[Charge]:
+    """A copy for each squaring, and one more where all are squared as often: joining one part is a memcpy."""
     norms = matrices[..., 0, 0]
-    copies = device_copy(matrices, 9 + _squarings(_largest_norm(matrices), matrices), _POWERS)
+    squarings = {_squarings(norm, matrices) for norm in _norms(matrices)}
+    copies = device_copy(matrices, 8 + max(squarings) + (len(squarings) == 1), _POWERS)
     return charged(_coefficients(1), copies, read(matrices, why=_SQUARINGS), fetch(norms, why=_NORM))
 
 

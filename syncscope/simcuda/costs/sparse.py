@@ -13,16 +13,14 @@ from syncscope.simcuda.costs.layouts import charged, clone
 from syncscope.simcuda.costs.table import Call, cost, device_copy, size_read
 
 _WAITS_OF_COALESCING = 5
-_COALESCES = (
+COALESCES = (
     "uncoalesced entries are sorted and added up: the host learns how many are distinct, and Thrust waits"
 )
 _STEPS = "the host waits between the steps of Thrust and cuSPARSE"
-_INDICES = "the result has the input's indices, which are copied"
+INDICES = "the result has the input's indices, which are copied"
 _POOLS = "how many rows have entries decides a size, and the host has to know it"
-_RESULT = "a part of the result is copied into place"
-_IN_COLUMNS = "the product is made in column order, and copied there and back"
-_SPARSE_MM = "aten/src/ATen/native/sparse/cuda/SparseCUDABlas.cpp, SparseCUDATensorMath.cu"
-_COALESCE_FIRST = "coalesce once, and keep the result"
+RESULT = "a part of the result is copied into place"
+COALESCE_FIRST = "coalesce once, and keep the result"
 
 
 def coalescing(tensor: Tensor, dims: int | None = None) -> list[Charge]:
@@ -31,9 +29,9 @@ def coalescing(tensor: Tensor, dims: int | None = None) -> list[Charge]:
         return []
     if tensor._nnz() < 2:
         return []
-    copies = device_copy(tensor._values(), tensor.sparse_dim() if dims is None else dims, _COALESCES)
+    copies = device_copy(tensor._values(), tensor.sparse_dim() if dims is None else dims, COALESCES)
     return [
-        size_read(tensor._values(), waits=_WAITS_OF_COALESCING, why=_COALESCES, silent=True),
+        size_read(tensor._values(), waits=_WAITS_OF_COALESCING, why=COALESCES, silent=True),
         *charged(copies),
     ]
 
@@ -42,10 +40,11 @@ def transposed(tensor: Tensor) -> list[Charge]:
     """A COO tensor is copied, and two rows of its indices change places."""
     if not tensor._nnz():
         return []
-    return [*copied_indices(tensor), *charged(device_copy(tensor._values(), 4, _RESULT))]
+    return [*copied_indices(tensor), *charged(device_copy(tensor._values(), 4, RESULT))]
 
 
-def _waits(times: int) -> Charge:
+def waits(times: int) -> Charge:
+    """So many waits that PyTorch's own debug mode doesn't see."""
     return Charge("wait", waits=times, why=_STEPS, silent=True)
 
 
@@ -67,7 +66,7 @@ def _is_compressed(value: object) -> TypeGuard[Tensor]:
 
 def copied_indices(tensor: Tensor) -> list[Charge]:
     """A memcpy for each tensor of indices."""
-    return charged(*(clone(one, _INDICES) for one in _indices(tensor)))
+    return charged(*(clone(one, INDICES) for one in _indices(tensor)))
 
 
 _UNARY = (
@@ -87,10 +86,10 @@ def _without_gaps(call: Call, run: Callable[..., Any]) -> Tensor:
 
 @cost(
     "_coalesce",
-    why=_COALESCES,
+    why=COALESCES,
     source="aten/src/ATen/native/sparse/cuda/SparseCUDATensor.cu, coalesce_sparse_cuda",
     figures="1 DtoH, 1 or more DtoD, 5 waits; nothing where coalesced, or with fewer than 2 entries",
-    instead=_COALESCE_FIRST,
+    instead=COALESCE_FIRST,
     sparse=True,
     stand_in=_without_gaps,
 )
@@ -100,111 +99,19 @@ def coalesce(call: Call) -> list[Charge]:
 
 
 @cost(
-    "mm",
-    "bmm",
-    "mv",
-    "addmm",
-    "addmm_",
-    "_sparse_addmm",
-    "hspmm",
-    why=_COALESCES,
-    source=_SPARSE_MM,
-    figures="1 DtoH, 1 or more DtoD, 5 waits for each uncoalesced factor; 2 waits more for mm of two "
-    "sparse factors; 1 wait more for bmm and hspmm; 2 DtoD more for a result of one row or column; 0 or "
-    "more DtoD otherwise",
-    instead=_COALESCE_FIRST,
-    sparse=True,
-)
-def product(call: Call) -> list[Charge]:
-    """The sparse side coalesced, and the copies of what is added."""
-    given = [value for value in call.args if isinstance(value, Tensor)]
-    name = call.operator.name
-    sides = [one for one in given if one.layout is torch.sparse_coo]
-    if name == "mm" and _is_turned(*given):
-        return _turned(*given)
-    if name == "mm" and len(sides) == 2:
-        return [*(charge for one in sides for charge in coalescing(one)), _waits(2)]
-    found = [charge for one in sides for charge in coalescing(one)]
-    extras: dict[str, list[Charge | None]] = {
-        "mv": [device_copy(given[-1], 2, _RESULT)],
-        "bmm": [_waits(1)],
-        "hspmm": [device_copy(given[-1], 2 + bool(coalescing(given[0])), _RESULT), _waits(1)],
-    }
-    added = [clone(given[0], "what is added is copied into the result first")] if _adds(call) else []
-    both_csr = name == "mm" and all(one.layout is torch.sparse_csr for one in given)
-    results = [device_copy(_values(given[0]), 2, _RESULT)] if both_csr else []
-    if sides and name not in extras:
-        left, right = given[-2:]
-        results = [_by_columns(left, left.shape[0], right.shape[1], _written(call))]
-    return [*found, *charged(*(extras.get(name, []) if sides else []), *added, *results)]
-
-
-def _written(call: Call) -> Tensor | None:
-    """The tensor that the user gave for the result."""
-    return call["out"] if "out" in call.kwargs else call["self"] if call.operator.name == "addmm_" else None
-
-
-def _adds(call: Call) -> bool:
-    """Whether a dense tensor of the result's shape and order is added to a product that has entries."""
-    if not call.operator.name.endswith("addmm") or call["self"].layout is not torch.strided:
-        return False
-    added, left, right = call["self"], call["mat1"], call["mat2"]
-    fits = added.shape == (left.shape[0], right.shape[1]) and added.is_contiguous()
-    return bool(call["beta"] != 0 and left._nnz() and fits and added is not call.kwargs.get("out"))
-
-
-def _by_columns(sparse: Tensor, rows: int, columns: int, written: Tensor | None = None) -> Charge | None:
-    """A product is made in column order, and copied there and back: memcpys for a single row or column."""
-    if (rows == 1) == (columns == 1) or not sparse._nnz():
-        return None
-    made_so = written is not None and written.stride() == (1, rows)
-    return None if made_so else device_copy(sparse._values(), 2, _IN_COLUMNS)
-
-
-def _is_turned(left: Tensor, right: Tensor) -> bool:
-    """Whether the product is that of the transposed factors: sparse rows come first (Blas.cpp)."""
-    if left.layout is torch.sparse_csc:
-        return True
-    return left.layout is torch.strided and right.layout in (torch.sparse_coo, torch.sparse_csr)
-
-
-def _turned(left: Tensor, right: Tensor) -> list[Charge]:
-    """The sparse factor is transposed: of entries each part is copied, compressed ones are put in order."""
-    sparse = left if left.layout is not torch.strided else right
-    if sparse.layout is torch.sparse_coo:
-        made = _by_columns(sparse, right.shape[1], left.shape[0])
-        return [*transposed(sparse), *coalescing(sparse, sparse.sparse_dim()), *charged(made)]
-    flag = Charge("upload", htod=1, waits=1, dtype="int64", why="an offset is uploaded to order the entries")
-    return [flag, *charged(device_copy(sparse.values(), 6, _RESULT))]
-
-
-@cost(
-    "_sparse_sparse_matmul",
-    why=_COALESCES,
-    source="aten/src/ATen/native/sparse/cuda/SparseMatMul.cu, sparse_sparse_matmul_cuda",
-    figures="2 waits; 1 DtoH, 1 or more DtoD, 5 waits more for each uncoalesced factor",
-    instead=_COALESCE_FIRST,
-    sparse=True,
-)
-def sparse_product(call: Call) -> list[Charge]:
-    """Both sides coalesced, and two waits."""
-    return [*coalescing(call["self"]), *coalescing(call["other"]), _waits(2)]
-
-
-@cost(
     "_sparse_softmax",
     "_sparse_log_softmax",
-    why=_COALESCES,
+    why=COALESCES,
     source="aten/src/ATen/native/sparse/cuda/SoftMax.cu, softmax_sparse_cuda",
     figures="1 DtoH, 1 HtoD, 1 DtoD, 7 waits; 1 DtoH, 1 or more DtoD, 5 waits more where uncoalesced",
-    instead=_COALESCE_FIRST,
+    instead=COALESCE_FIRST,
     sparse=True,
 )
 def softmax(call: Call) -> list[Charge]:
     """The input coalesced; sizes go up, a number of pools comes back."""
     tensor = call["self"]
     values = tensor._values()
-    copies = device_copy(values, 1 if tensor.is_coalesced() else 2, _INDICES)
+    copies = device_copy(values, 1 if tensor.is_coalesced() else 2, INDICES)
     sizes = Charge("upload", htod=1, waits=1, dtype="int64", why="the sizes of the dimensions are uploaded")
     return [*coalescing(tensor), *charged(copies), sizes, size_read(values, waits=6, why=_POOLS, silent=True)]
 
@@ -219,7 +126,7 @@ def softmax(call: Call) -> list[Charge]:
     figures="nothing where the sum of two COO tensors has at most as many entries as elements; 1 "
     "DtoH, 0 or more DtoD, 5 waits where it has more; 1 DtoD for a dense tensor that a sparse "
     "one is added to; 2 DtoD for compressed layouts",
-    instead=_COALESCE_FIRST,
+    instead=COALESCE_FIRST,
     sparse=True,
 )
 def add(call: Call) -> list[Charge]:
@@ -229,7 +136,7 @@ def add(call: Call) -> list[Charge]:
         why = "the dense tensor is copied into the result first"
         return charged(None if call.operator.name.endswith("_") else clone(mine, why))
     if mine.layout is not torch.sparse_coo or not isinstance(other, Tensor):
-        return charged(device_copy(_values(mine), 2, _RESULT))
+        return charged(device_copy(_values(mine), 2, RESULT))
     if other.layout is not torch.sparse_coo or mine._nnz() + other._nnz() <= mine.numel():
         return []
     grown = mine if mine._nnz() >= other._nnz() else other
@@ -239,11 +146,11 @@ def add(call: Call) -> list[Charge]:
 @cost(
     "pow",
     "norm",
-    why=_COALESCES,
+    why=COALESCES,
     source="aten/src/ATen/native/sparse/SparseTensorMath.cpp, pow_out_sparse_scalar, norm_sparse",
     figures="1 DtoH, 1 or more DtoD, 5 waits where uncoalesced; 1 DtoD for the indices of a power; "
     "nothing otherwise",
-    instead=_COALESCE_FIRST,
+    instead=COALESCE_FIRST,
     sparse=True,
 )
 def of_coalesced(call: Call) -> list[Charge]:
@@ -273,11 +180,11 @@ def with_copied_indices(call: Call) -> list[Charge]:
         both = tensor.is_coalesced() and other.is_coalesced()
         return copied_indices(tensor) if both else charged(device_copy(other._values(), 4))
     if call.operator.name == "sparse_mask" and _is_compressed(other):
-        return [size_read(other.values())] * 2 + charged(device_copy(other.values(), why=_RESULT))
+        return [size_read(other.values())] * 2 + charged(device_copy(other.values(), why=RESULT))
     if call.operator.name == "mul" and _is_compressed(tensor) and isinstance(other, Tensor) and other.dim():
         if other.layout is torch.strided:
-            return [size_read(tensor.values())] * 2 + charged(device_copy(tensor.values(), 5, _RESULT))
-        return charged(device_copy(tensor.values(), 9, _RESULT))
+            return [size_read(tensor.values())] * 2 + charged(device_copy(tensor.values(), 5, RESULT))
+        return charged(device_copy(tensor.values(), 9, RESULT))
     one = tensor if tensor.layout is not torch.strided else other
     return copied_indices(one) if isinstance(one, Tensor) else []
 
@@ -288,14 +195,14 @@ def with_copied_indices(call: Call) -> list[Charge]:
     source="aten/src/ATen/native/sparse/SparseUnaryOps.cpp, coalesced_unary_ufunc; SparseCsrTensorMath.cpp",
     figures="1 DtoD; 2 DtoD for compressed layouts; 1 DtoH, 1 or more DtoD, 5 waits more where uncoalesced; "
     "nothing for indices with gaps",
-    instead=_COALESCE_FIRST,
+    instead=COALESCE_FIRST,
     sparse=True,
 )
 def unary(call: Call) -> list[Charge]:
     """The input coalesced, and its indices copied."""
     tensor = call["self"]
     coalesced = coalescing(tensor)
-    copies = charged(device_copy(tensor._values(), why=_INDICES)) if coalesced else copied_indices(tensor)
+    copies = charged(device_copy(tensor._values(), why=INDICES)) if coalesced else copied_indices(tensor)
     return [*coalesced, *copies]
 
 
@@ -356,7 +263,7 @@ def index_select(call: Call) -> list[Charge]:
     tensor = call["self"]
     if tensor.layout is not torch.sparse_coo or not tensor._nnz():
         return []
-    parts = charged(*[clone(tensor._indices(), _RESULT)] * 3)
+    parts = charged(*[clone(tensor._indices(), RESULT)] * 3)
     return [size_read(tensor._values()), *parts]
 
 

@@ -13,6 +13,7 @@ from syncscope.simcuda.costs import table
 from syncscope.simcuda.face.crossing import Move, moved
 from syncscope.simcuda.face.spellings import spelling
 from syncscope.simcuda.face.spoken import Spoken
+from syncscope.simcuda.frames import tensors
 from syncscope.simcuda.hearing import unheard
 from syncscope.simcuda.placement import PLACEMENT
 from syncscope.simcuda.places import means_cuda
@@ -110,6 +111,18 @@ def tensor_split(spoken: Spoken) -> Any:
             "tensor_split expected tensor_indices_or_sections to be on cpu, but it's on cuda:0"
         )
     return spoken.run(*spoken.args, **spoken.kwargs)
+
+
+@spelling(torch.functional.meshgrid)
+def meshgrid(spoken: Spoken) -> Any:
+    """``torch.meshgrid(x, y)``: on one device.
+
+    Raises:
+        RuntimeError: they are on two; as PyTorch words it (TensorShape.cpp).
+    """
+    if len(set(map(PLACEMENT.is_on, tensors(spoken.args, {})))) > 1:
+        raise RuntimeError("meshgrid expects all tensors to have the same device")
+    return spoken.plainly()
 
 
 @spelling(torch._VF._pad_packed_sequence)

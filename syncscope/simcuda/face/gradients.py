@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import functools
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 import torch
@@ -39,6 +41,28 @@ def set_gradient(spoken: Spoken) -> Any:
 
 def _kind(tensor: Tensor) -> str:
     return "cuda" if PLACEMENT.is_on(tensor) else tensor.device.type
+
+
+@spelling(Tensor.register_hook)
+def register_hook(spoken: Spoken) -> Any:
+    """``t.register_hook(hook)``: what the hook returns lives where the gradient does."""
+    tensor, hook = (*spoken.args, spoken.kwargs.get("hook"))[:2]
+    return spoken.run(tensor, _checked(hook))
+
+
+def _checked(hook: Callable[[Tensor], Any]) -> Callable[[Tensor], Any]:
+    """``hook``; a gradient of the other side is refused (csrc/autograd/python_hook.cpp, check_result)."""
+
+    @functools.wraps(hook, updated=())
+    def asked(gradient: Tensor) -> Any:
+        given = hook(gradient)
+        if isinstance(given, Tensor) and PLACEMENT.is_on(given) != PLACEMENT.is_on(gradient):
+            name = getattr(hook, "__name__", "<unknown>")
+            kinds = f"was {gradient.type()} got {given.type()}"
+            raise RuntimeError(f"hook '{name}' has changed the type of value ({kinds})")
+        return given
+
+    return asked
 
 
 _GRADIENT = reason(
