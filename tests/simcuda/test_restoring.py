@@ -259,3 +259,12 @@ def test_generators_that_take_turns_inside_of_their_scopes():
     for one in (generators[1], generators[0], generators[2]):
         one.close()
     assert state() == before
+
+
+def test_what_was_set_is_forgotten_with_the_device():
+    with SimulatedDevice([].append):
+        torch.cuda.tunable.enable()
+        torch.backends.cuda.cufft_plan_cache.max_size = 10
+    with SimulatedDevice([].append):
+        assert not torch.cuda.tunable.is_enabled()
+        assert torch.backends.cuda.cufft_plan_cache.max_size == 4096

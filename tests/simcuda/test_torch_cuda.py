@@ -281,3 +281,52 @@ def test_what_is_a_class_in_torch_is_one_here_too():
         assert [name for name in classes if not isinstance(getattr(torch.cuda, name), type)] == []
         with pytest.raises(RuntimeError, match="captures no CUDA graphs"):
             torch.cuda.CUDAGraph()
+
+
+def test_the_default_generator_of_the_gpu_is_what_seeding_seeds():
+    (generator,) = torch.cuda.default_generators
+    assert generator.device == torch.device("cuda", 0)
+    assert isinstance(generator, torch.Generator)
+    assert generator.manual_seed(7) is generator
+    assert generator.initial_seed() == torch.cuda.initial_seed() == 7
+    drawn = torch.rand(3, device="cuda", generator=generator)
+    torch.manual_seed(7)
+    assert torch.equal(torch.rand(3, device="cuda"), drawn)
+    state = generator.get_state()
+    drawn = torch.rand(3, device="cuda")
+    generator.set_state(state)
+    assert torch.equal(torch.empty(3, device="cuda").uniform_(generator=generator), drawn)
+
+
+def test_a_default_generator_makes_no_numbers_for_the_other_device():
+    with pytest.raises(RuntimeError, match="Expected a 'cpu' device type for generator but found 'cuda'"):
+        torch.rand(2, generator=torch.cuda.default_generators[0])
+    with pytest.raises(RuntimeError, match="Expected a 'cuda' device type for generator but found 'cpu'"):
+        torch.rand(2, device="cuda", generator=torch.default_generator)
+
+
+def test_the_cache_of_fft_plans_has_a_capacity():
+    cache = torch.backends.cuda.cufft_plan_cache
+    assert (cache.size, cache.max_size, cache.clear(), cache[0].size) == (0, 4096, None, 0)
+    cache.max_size = 10
+    assert cache[0].max_size == 10
+    with pytest.raises(RuntimeError, match="must be non-negative, but got -1"):
+        cache.max_size = -1
+    with pytest.raises(RuntimeError, match="read-only"):
+        cache.size = 3
+
+
+def test_settings_of_tunable_operators_are_told_again():
+    tunable = torch.cuda.tunable
+    assert (tunable.is_enabled(), tunable.tuning_is_enabled(), tunable.get_filename()) == (False, True, "")
+    tunable.enable()
+    tunable.tuning_enable(False)
+    tunable.set_max_tuning_duration(-3)
+    tunable.set_max_tuning_iterations(4)
+    tunable.set_filename("found.csv", insert_device_ordinal=True)
+    tunable.set_rotating_buffer_size(2)
+    assert (tunable.is_enabled(), tunable.tuning_is_enabled()) == (True, False)
+    assert (tunable.get_max_tuning_duration(), tunable.get_max_tuning_iterations()) == (0, 4)
+    assert (tunable.get_filename(), tunable.get_rotating_buffer_size()) == ("found0.csv", 2 * 1024 * 1024)
+    assert not tunable.get_results()
+    assert not tunable.read_file("found.csv")

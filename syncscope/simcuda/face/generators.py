@@ -33,6 +33,34 @@ class Generator(_TORCH_GENERATOR):  # type: ignore[misc]
         return CUDA
 
 
+class _DefaultGenerator(Generator):
+    """``torch.cuda.default_generators[0]``: what the CPU's own default generator is on the CPU."""
+
+    def manual_seed(self, seed: int) -> _DefaultGenerator:
+        """Begin again at ``seed``."""
+        torch.default_generator.manual_seed(seed)
+        return self
+
+    def seed(self) -> int:
+        """Begin again anywhere; where is returned."""
+        return torch.default_generator.seed()
+
+    def initial_seed(self) -> int:
+        """Where it began."""
+        return torch.default_generator.initial_seed()
+
+    def get_state(self) -> torch.Tensor:
+        """All that decides the numbers to come."""
+        return torch.default_generator.get_state()
+
+    def set_state(self, state: torch.Tensor) -> None:
+        """Go on from ``state``."""
+        torch.default_generator.set_state(state)
+
+
+_DEFAULT = _DefaultGenerator()
+
+
 def generator(device: Any = None) -> Any:
     """``torch.Generator(device)``."""
     if device is not None and means_cuda(device):
@@ -40,16 +68,17 @@ def generator(device: Any = None) -> Any:
     return _TORCH_GENERATOR() if device is None else _TORCH_GENERATOR(device)
 
 
-def check(given: Any, on_device: bool) -> None:
-    """Refuse a generator of another device than the numbers are for.
+def of_the_cpu(given: Any, on_device: bool) -> Any:
+    """The CPU's generator that makes the numbers of ``given``.
 
     Raises:
-        RuntimeError: as PyTorch words it (ATen/core/Generator.h, check_generator).
+        RuntimeError: it is of another device than the numbers are for; as PyTorch words it
+            (ATen/core/Generator.h, check_generator).
     """
     wanted = "cuda" if on_device else "cpu"
-    if given is torch.default_generator or given.device.type == wanted:
-        return
-    raise RuntimeError(f"Expected a '{wanted}' device type for generator but found '{given.device.type}'")
+    if given.device.type != wanted:
+        raise RuntimeError(f"Expected a '{wanted}' device type for generator but found '{given.device.type}'")
+    return torch.default_generator if given is _DEFAULT else given
 
 
 def seed_from_entropy() -> None:
@@ -79,7 +108,7 @@ def set_rng_state_all(new_states: Iterable[torch.Tensor]) -> None:
 
 
 ANSWERS: dict[str, Any] = {
-    "default_generators": (torch.default_generator,),
+    "default_generators": (_DEFAULT,),
     "seed": seed_from_entropy,
     "seed_all": seed_from_entropy,
     "manual_seed": manual_seed,

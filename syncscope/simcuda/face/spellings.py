@@ -15,7 +15,7 @@ Spelling = Callable[["Spoken"], Any]
 _SPELLINGS: dict[Any, Spelling] = {}
 _FILES = (
     "queries", "transfers", "construction", "composites", "nested", "attention", "sharing", "overloads",
-    "refusals", "casting", "powers",
+    "refusals", "casting", "powers", "plans",
 )  # fmt: skip
 
 

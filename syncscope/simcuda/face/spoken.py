@@ -63,7 +63,7 @@ class Spoken(Frame):
         if pinned and self.places_on_device:
             raise RuntimeError("Only dense CPU tensors can be pinned")
         if kwargs.get("generator") is not None and bodies.python_of(self.func) is None:
-            generators.check(kwargs["generator"], self.places_on_device)
+            kwargs["generator"] = generators.of_the_cpu(kwargs["generator"], self.places_on_device)
         result = self.run(*args, **kwargs)
         if pinned:
             PLACEMENT.pin(result)

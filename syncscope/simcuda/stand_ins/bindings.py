@@ -13,7 +13,7 @@ import torch
 
 from syncscope.simcuda import watch, watched
 from syncscope.simcuda.places import means_cuda
-from syncscope.simcuda.stand_ins import accelerator, memory, streams
+from syncscope.simcuda.stand_ins import accelerator, memory, streams, tunable
 
 
 def show() -> watched.Undo:
@@ -56,6 +56,7 @@ def _described(stream: Any) -> tuple[int, int, int]:
 
 
 _ANSWERS: dict[str, Callable[..., Any]] = {
+    **tunable.ANSWERS,
     "_accelerator_synchronizeDevice": accelerator.synchronize,
     "_cuda_synchronize": streams.synchronize,
     "_cuda_getDevice": lambda: 0,

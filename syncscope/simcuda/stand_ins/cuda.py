@@ -12,7 +12,7 @@ import torch
 from torch.cuda._utils import _get_device_index
 
 from syncscope.simcuda import debug_mode, preferences, watched
-from syncscope.simcuda.face import generators, sharing
+from syncscope.simcuda.face import generators, plans, sharing
 from syncscope.simcuda.face.construction import tensor_type
 from syncscope.simcuda.places import means_cuda
 from syncscope.simcuda.stand_ins import (
@@ -34,13 +34,14 @@ from syncscope.simcuda.stand_ins import (
     storages,
     streams,
     tracing,
+    tunable,
     versions,
 )
 from syncscope.simcuda.watch import Watch
 
 _PARTS = (
     attention, defaults, preferences, parallel, streams, storages, sharing, autocast, grouping, legacy,
-    nested, gradients, profiling, tracing,
+    nested, gradients, profiling, tracing, plans, tunable,
     bindings, blind_spots,
 )  # fmt: skip
 _lock = threading.Lock()
