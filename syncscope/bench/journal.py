@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
-import os
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 
 import msgspec
 
+from syncscope.bench import texts
+from syncscope.bench.locked import LockedFile, NoFile
 from syncscope.bench.record import SCHEMA_VERSION, Row
-from syncscope.comparison.results import UnusableResult
+from syncscope.comparison.results import SweepValue, UnusableResult
 from syncscope.subjects import Unusable
 
-_MENDING = "write elsewhere with another -o, or delete the file"
+_ELSEWHERE = "write elsewhere with another -o"
+_MENDING = f"{_ELSEWHERE}, or delete the file"
+_BEGINNING = b'{"schema_version":%d,"rows_of":{' % SCHEMA_VERSION
 
 
 class OtherRun(Unusable):
@@ -21,22 +26,40 @@ class OtherRun(Unusable):
 class Journal:
     """The rows of one benchmark in the file ``path``: a first line that says how they are made, then rows.
 
-    A line is on disk before the next row begins. A last line that was cut short is dropped.
+    A line is on disk before the next row begins. A last line that was cut short is dropped, and a file that
+    has no row yet is begun anew. Until it is closed, no other process can open it.
     """
 
-    def __init__(self, path: Path, made_with: dict[str, str]) -> None:
-        """Read what is there, or begin.
+    def __init__(self, path: Path, made_with: Mapping[str, str]) -> None:
+        """Read what is there, or begin; a file that is refused stays as it is.
 
         Raises:
             UnusableResult: it is no such file, damaged, or of another version.
             OtherRun: its rows were made in another way; the message says what differs.
-            Unusable: it can't be written.
+            Unusable: another run holds it, or it can't be written.
         """
         self.path = path
-        lines = _whole_lines(path)
-        self.rows = _rows(path, lines, made_with)
-        if not lines:
-            self._append({"schema_version": SCHEMA_VERSION, "rows_of": made_with})
+        with self._usable():
+            self._file = LockedFile(path)
+        try:
+            self.rows = self._continued(made_with)
+        except BaseException:
+            self.close()
+            raise
+
+    def rows_of(self, cases: Sequence[Mapping[str, SweepValue]]) -> list[Row]:
+        """The rows of a matrix that are there.
+
+        Raises:
+            UnusableResult: there is one that is not of ``cases``, or two of the same.
+        """
+        places = [row.sweep for row in self.rows]
+        for at, place in enumerate(places):
+            if place not in cases or place in places[:at]:
+                why = "is there twice" if place in cases else "is none of this matrix"
+                named = ", ".join(f"{name}={value}" for name, value in place.items())
+                raise UnusableResult(f"{self.path}: its row {named} {why}: {_MENDING}")
+        return list(self.rows)
 
     def add(self, row: Row) -> None:
         """Put one more row on disk.
@@ -44,52 +67,70 @@ class Journal:
         Raises:
             Unusable: the disk is full; the rows so far stay.
         """
-        self._append(row)
+        with self._usable():
+            self._file.append(_line(row))
         self.rows.append(row)
 
     def finish(self) -> None:
         """The reports are written: the file has done its work."""
         self.path.unlink(missing_ok=True)
+        self.close()
 
-    def _append(self, line: object) -> None:
+    def close(self) -> None:
+        """Leave the file as it is to others."""
+        self._file.close()
+
+    def _continued(self, made_with: Mapping[str, str]) -> list[Row]:
+        """The rows that are there; the file then ends behind them, or behind a new first line."""
+        with self._usable():
+            text = self._file.read()
+        rows = _rows(self.path, text, made_with)
+        with self._usable():
+            self._file.cut(text.rfind(b"\n") + 1 if rows else 0)
+            if not rows:
+                self._file.append(_line({"schema_version": SCHEMA_VERSION, "rows_of": made_with}))
+        return rows
+
+    @contextmanager
+    def _usable(self) -> Iterator[None]:
         try:
-            with self.path.open("ab") as file:
-                file.write(msgspec.json.encode(line) + b"\n")
-                file.flush()
-                os.fsync(file.fileno())
+            yield
+        except BlockingIOError:
+            raise Unusable(f"{self.path}: another run holds it: wait for its end, or {_ELSEWHERE}") from None
+        except NoFile:
+            raise Unusable(f"{self.path}: is no regular file: {_ELSEWHERE}") from None
         except OSError as error:
             raise Unusable(
-                f"{self.path}: cannot be written ({error.strerror}); its finished rows are kept: "
-                "make room and give the same command again"
+                f"{self.path}: cannot be written ({error.strerror}): make room, or {_ELSEWHERE}"
             ) from None
 
 
-def _whole_lines(path: Path) -> list[bytes]:
-    """The lines of the file; what follows the last line's end is cut off, on disk as well."""
-    try:
-        text = path.read_bytes() if path.exists() else b""
-        whole = text[: text.rfind(b"\n") + 1]
-        if len(whole) < len(text):
-            os.truncate(path, len(whole))
-    except OSError as error:
-        raise Unusable(f"{path}: cannot be read ({error.strerror}); {_MENDING}") from None
-    return whole.splitlines()
+def _line(what: object) -> bytes:
+    return msgspec.json.encode(what) + b"\n"
 
 
-def _rows(path: Path, lines: list[bytes], made_with: dict[str, str]) -> list[Row]:
-    if not lines:
+def _rows(path: Path, text: bytes, made_with: Mapping[str, str]) -> list[Row]:
+    """The rows behind the first line, all checked."""
+    lines = text[: text.rfind(b"\n") + 1].splitlines()
+    if not lines and _begins_as_ours(text):
         return []
     try:
-        head = msgspec.json.decode(lines[0], type=dict)
+        head = msgspec.json.decode(lines[0] if lines else text, type=dict)
         _check_version(path, head)
         rows = [msgspec.json.decode(line, type=Row) for line in lines[1:]]
-    except msgspec.DecodeError as error:
+    except (msgspec.DecodeError, UnicodeDecodeError) as error:
         raise UnusableResult(f"{path}: not the rows of a benchmark ({error}); {_MENDING}") from None
-    _check_same(path, head["rows_of"], made_with, len(rows))
+    if rows:
+        _check_same(path, head["rows_of"], made_with, rows)
     return rows
 
 
-def _check_version(path: Path, head: dict[str, object]) -> None:
+def _begins_as_ours(text: bytes) -> bool:
+    """Whether this is what is left of a first line that was cut short, perhaps nothing."""
+    return text.startswith(_BEGINNING) or _BEGINNING.startswith(text)
+
+
+def _check_version(path: Path, head: Mapping[str, object]) -> None:
     if not isinstance(head.get("rows_of"), dict):
         raise UnusableResult(f"{path}: not the rows of a benchmark (its first line is another); {_MENDING}")
     if head.get("schema_version") != SCHEMA_VERSION:
@@ -99,13 +140,17 @@ def _check_version(path: Path, head: dict[str, object]) -> None:
         )
 
 
-def _check_same(path: Path, before: dict[str, str], now: dict[str, str], rows: int) -> None:
-    names = [name for name in {**before, **now} if before.get(name) != now.get(name)]
+def _check_same(path: Path, then: Mapping[str, str], now: Mapping[str, str], rows: Sequence[Row]) -> None:
+    """Were the rows made as rows are made now, with the same text in what was imported only on a call?"""
+    late = texts.of_rows(rows)
+    before = {**then, **texts.named(late)}
+    current = {**now, **texts.named({file: texts.now(file) for file in late})}
+    names = [name for name in {**before, **current} if before.get(name) != current.get(name)]
     if names:
-        others = "; ".join(f"{name} was {_told(before, name)}, is {_told(now, name)}" for name in names)
-        noun = "row was" if rows == 1 else "rows were"
-        raise OtherRun(f"{path}: its {rows} {noun} made otherwise ({others}): {_MENDING}")
+        others = "; ".join(f"{name} was {_told(before, name)}, is {_told(current, name)}" for name in names)
+        noun = "row was" if len(rows) == 1 else "rows were"
+        raise OtherRun(f"{path}: its {len(rows)} {noun} made otherwise ({others}): {_MENDING}")
 
 
-def _told(made_with: dict[str, str], name: str) -> str:
-    return made_with.get(name) or "not given"
+def _told(made_with: Mapping[str, str], name: str) -> str:
+    return made_with.get(name) or "absent"

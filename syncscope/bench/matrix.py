@@ -7,6 +7,7 @@ from dataclasses import replace
 from typing import Protocol
 
 from syncscope import __version__
+from syncscope.bench import texts
 from syncscope.bench.journal import Journal
 from syncscope.bench.plan import Loaded, Plan
 from syncscope.bench.record import Bench, Machine, Row
@@ -16,6 +17,7 @@ from syncscope.comparison.environment import environment
 from syncscope.comparison.results import SweepValue
 from syncscope.comparison.run import subject_record
 from syncscope.latency.clock import PerfCounter, examined
+from syncscope.subjects import Unusable
 
 Progress = Callable[[str, int, int], None]
 Case = Mapping[str, SweepValue]
@@ -43,20 +45,39 @@ def bench(
 ) -> Bench:
     """Run the rows that ``journal`` lacks, and put all together; every finished row is in it at once.
 
+    A row that failed stands among the others, and is not kept in the journal: it is run again.
+
     Raises:
-        CallFailed: a subject raised.
-        Unusable: the inputs can't be made or rotated, or the journal can't be written.
+        Unusable: no row could be run, the inputs can't be rotated, a file that the subjects import has
+            changed between rows, or the journal can't be written.
+        UnusableResult: the journal has a row of another matrix.
     """
     cases = plan.sweep.cases()
-    rows = list(journal.rows) if journal else []
+    rows = journal.rows_of(cases) if journal else []
     left = [case for case in cases if case not in [row.sweep for row in rows]]
-    progress(_named(left[:1]), len(rows), len(cases))
+    progress(_named(left[0]) if left else "", len(rows), len(cases))
     for row in engine(plan, loaded, machine, left):
-        if journal:
+        _check_text(row, rows)
+        if journal and not row.failed:
             journal.add(row)
         rows.append(row)
-        progress(_named([row.sweep]), len(rows), len(cases))
+        progress(_named(row.sweep), len(rows), len(cases))
+    if all(row.failed for row in rows):
+        of = f"none of {len(rows)} rows could be run: " if len(rows) > 1 else ""
+        raise Unusable(f"{of}{rows[0].failed}")
     return assembled(plan, loaded, [_of(rows, case) for case in cases])
+
+
+def _check_text(row: Row, others: Sequence[Row]) -> None:
+    """Nobody sees what is imported by a call before it is: it may have changed since, or on another host."""
+    before = texts.of_rows(others)
+    for file, text in row.imported.items():
+        if before.get(file, text) != text:
+            where = _named(row.sweep) or "this one"
+            raise Unusable(
+                f"{file}: its text was {before[file]} in the rows so far and is {text} in {where}: "
+                "put it back, or begin anew with another -o"
+            )
 
 
 def assembled(plan: Plan, loaded: Loaded, rows: Sequence[Row]) -> Bench:
@@ -84,5 +105,5 @@ def _of(rows: Sequence[Row], case: Case) -> Row:
     return next(row for row in rows if row.sweep == case)
 
 
-def _named(cases: Sequence[Case]) -> str:
-    return "".join(", ".join(f"{name}={value}" for name, value in case.items()) for case in cases)
+def _named(case: Case) -> str:
+    return ", ".join(f"{name}={value}" for name, value in case.items())

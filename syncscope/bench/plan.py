@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import hashlib
-import sys
-from dataclasses import asdict, dataclass, field
-from pathlib import Path
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from syncscope import __version__
+from syncscope.bench import texts
 from syncscope.bench.record import Device, Machine
 from syncscope.latency.record import Timing
 from syncscope.subjects.cases import Sweep
@@ -35,11 +34,28 @@ class Plan:
 
 @dataclass(frozen=True)
 class Loaded:
-    """The subjects of a plan, and who makes their inputs."""
+    """The subjects of a plan, and who makes their inputs.
+
+    ``imported`` are the files that they have imported from beside them when all are loaded, each with a hash
+    of its text.
+    """
 
     old: Subject
     new: Subject
     workload: Workload
+
+    imported: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def subjects(self) -> list[Subject]:
+        """All whose files are executed: old, new, and who makes the inputs, where that is one."""
+        maker = getattr(self.workload, "subject", None)
+        return [self.old, self.new, *([maker] if maker else [])]
+
+    def imported_since(self) -> dict[str, str]:
+        """As ``imported``: the files that were imported by calls, not by loading."""
+        found = texts.imported(self.subjects, {self.old.path, self.new.path})
+        return {file: text for file, text in found.items() if file not in self.imported}
 
 
 def load(plan: Plan) -> Loaded:
@@ -56,7 +72,8 @@ def load(plan: Plan) -> Loaded:
     with loading("cuda" if plan.device == "cuda" else "sim"):
         old, new = load_pair(plan.old, plan.new)
         maker = chosen_workload(old, new, plan.sweep, inputs_option=plan.inputs, kind=plan.workload)
-    return Loaded(old, new, maker)
+    loaded = Loaded(old, new, maker)
+    return replace(loaded, imported=loaded.imported_since())
 
 
 def identity(plan: Plan, loaded: Loaded, machine: Machine) -> dict[str, str]:
@@ -69,7 +86,8 @@ def identity(plan: Plan, loaded: Loaded, machine: Machine) -> dict[str, str]:
         "NEW": plan.new,
         "the text of OLD": loaded.old.sha256[:12],
         "the text of NEW": loaded.new.sha256[:12],
-        "the text of other files": imported(loaded)[:12],
+        **{f"the revision of {each.label}": each.revision for each in loaded.subjects if each.revision},
+        **texts.named(loaded.imported),
         "inputs": loaded.workload.describe(),
         "--seeds": " ".join(map(str, plan.seeds)),
         **_options(plan.timing),
@@ -82,14 +100,3 @@ def _options(how: Timing) -> dict[str, str]:
     given = {**asdict(how), "recheck_beyond": 100 * how.recheck_beyond}
     given["time_budget"] = f"{given.pop('budget_s') or ''}"
     return {f"--{name.replace('_', '-')}": str(value) for name, value in given.items()}
-
-
-def imported(loaded: Loaded) -> str:
-    """A hash of the files that the subjects, and who makes the inputs, have imported from beside them."""
-    maker = getattr(loaded.workload, "subject", None)
-    subjects = [loaded.old, loaded.new, *([maker] if maker else [])]
-    packages = tuple(f"{subject.origin.package}." for subject in subjects)
-    own = [module for name, module in list(sys.modules.items()) if name.startswith(packages)]
-    files = {file for module in own if (file := getattr(module, "__file__", None))}
-    texts = [Path(file).read_bytes() for file in sorted(files - {loaded.old.path, loaded.new.path})]
-    return hashlib.sha256(b"\0".join(texts)).hexdigest()

@@ -53,7 +53,9 @@ class Counted:
 class Row:
     """One case. Without ``latency``: the outputs differ, or the device is a simulated one.
 
-    ``uncounted`` says why there are no ``counts``.
+    ``uncounted`` says why there are no ``counts``; ``failed`` what was raised where the case could not be run
+    at all. ``imported`` are the files, each with a hash of its text, that the subjects had imported by calls
+    when it was finished.
     """
 
     sweep: dict[str, SweepValue]
@@ -62,6 +64,8 @@ class Row:
     counts: dict[Side, Counted] = field(default_factory=dict)
     uncounted: str = ""
     latency: Latency | None = None
+    failed: str = ""
+    imported: dict[str, str] = field(default_factory=dict)
 
     @property
     def removed(self) -> float | None:
@@ -106,7 +110,12 @@ class Bench:
     @property
     def differing(self) -> list[Row]:
         """The rows whose outputs aren't equal."""
-        return [row for row in self.rows if not row.parity.equal]
+        return [row for row in self.rows if not row.parity.equal and not row.failed]
+
+    @property
+    def failed(self) -> list[Row]:
+        """The rows that could not be run."""
+        return [row for row in self.rows if row.failed]
 
     @property
     def regressed(self) -> list[Row]:
@@ -115,8 +124,8 @@ class Bench:
 
     @property
     def findings(self) -> bool:
-        """Whether a reviewer has to look: outputs differ, or a regression holds."""
-        return bool(self.differing or self.regressed)
+        """Whether a reviewer has to look: outputs differ, a row failed, or a regression holds."""
+        return bool(self.differing or self.failed or self.regressed)
 
 
 def encode(bench: Bench) -> bytes:

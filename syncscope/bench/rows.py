@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
+from dataclasses import replace
 
 from syncscope.bench.plan import Loaded, Plan
 from syncscope.bench.record import Counted, Machine, Row
@@ -14,6 +15,7 @@ from syncscope.comparison.run import left_differences
 from syncscope.comparison.timed_calls import Runners
 from syncscope.comparison.timing import timed
 from syncscope.events import count
+from syncscope.subjects import UnusableInputs
 
 _SIDES: tuple[Side, ...] = ("old", "new")
 
@@ -21,13 +23,25 @@ Case = Mapping[str, SweepValue]
 
 
 def measured(plan: Plan, loaded: Loaded, machine: Machine, case: Case) -> Row:
-    """Compare, time and count one case; a row whose outputs differ isn't timed.
+    """Compare, time and count one case; what it raises, in a subject or in the making of inputs, is kept.
 
     Raises:
-        CallFailed: a subject raised.
-        UnusableInputs: the inputs can't be made.
         Unusable: the inputs are to be rotated and a subject writes into them.
     """
+    try:
+        row = _run(plan, loaded, machine, case)
+    except (CallFailed, UnusableInputs) as error:
+        row = failed(case, machine, str(error).partition("\n")[0])
+    return replace(row, imported=loaded.imported_since())
+
+
+def failed(case: Case, machine: Machine, why: str) -> Row:
+    """The row of a case that could not be run."""
+    return Row(dict(case), Parity(equal=False, compared=0), machine, failed=why)
+
+
+def _run(plan: Plan, loaded: Loaded, machine: Machine, case: Case) -> Row:
+    """One case; if its outputs differ it isn't timed."""
     observed = _runners(loaded, case, "sim")
     if plan.device == "sim":
         parity = _parity(observed, plan.seeds, lambda runner, seed: runner.observe(seed, 0)[1])

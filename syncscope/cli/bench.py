@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Sequence
-from contextlib import redirect_stdout
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, redirect_stdout
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -14,6 +14,7 @@ from syncscope.cli import options, progress, timing_options
 from syncscope.cli import outputs as files
 from syncscope.cli.exit_codes import FINDING, FINE
 from syncscope.cli.options import ListCommand
+from syncscope.subjects import Unusable
 
 if TYPE_CHECKING:
     from syncscope.bench.journal import Journal
@@ -67,15 +68,19 @@ def command(
     from syncscope.reports import BENCH_FORMATS
 
     files.check(outputs, plots, BENCH_FORMATS)
-    with redirect_stdout(sys.stderr), progress.shown() as step:
+    with redirect_stdout(sys.stderr):
         plan = _plan(command_line, old, new, **given)
+        _check_plots(plots, plan)
+        runner = _engine(engine, ray_address)
         loaded, machine = _loaded(plan)
         journal = _journal(outputs, plan, loaded, machine)
-        bench = _benched(plan, loaded, machine, journal, _engine(engine, ray_address), step)
-    files.write(bench, outputs)
-    files.draw(bench, plots)
-    if journal:
-        journal.finish()
+    with _kept(journal):
+        with redirect_stdout(sys.stderr), progress.shown() as step:
+            bench = _benched(plan, loaded, machine, journal, runner, step)
+        files.write(bench, outputs)
+        files.draw(bench, plots)
+        if journal:
+            journal.finish()
     files.show(bench)
     return FINDING if bench.findings else FINE
 
@@ -135,15 +140,55 @@ def _journal(outputs: Sequence[Path], plan: Plan, loaded: Loaded, machine: Machi
     if not outputs:
         return None
     journal = Journal(outputs[0].with_name(f"{outputs[0].name}.rows"), identity(plan, loaded, machine))
-    if journal.rows:
-        click.echo(f"{journal.path} has {len(journal.rows)} finished rows: they are not run again", err=True)
+    number = len(journal.rows)
+    if number:
+        them = "it is" if number == 1 else "they are"
+        click.echo(f"{journal.path} has {_finished_rows(number)}: {them} not run again", err=True)
     return journal
+
+
+def _check_plots(plots: Path | None, plan: Plan) -> None:
+    if plots and plan.device == "sim":
+        raise Unusable("plots: on a simulated device no time is taken that could be drawn: leave --plots out")
+
+
+@contextmanager
+def _kept(journal: Journal | None) -> Iterator[None]:
+    """Whatever ends a run early, the user is told what is left of it."""
+    try:
+        yield
+    except KeyboardInterrupt:
+        click.echo(f"syncscope: interrupted; {_left(journal)}", err=True)
+        raise
+    except Unusable as error:
+        if not (journal and journal.rows):
+            raise
+        raise Unusable(f"{error}; {_left(journal)}") from None
+    finally:
+        if journal:
+            journal.close()
+
+
+def _left(journal: Journal | None) -> str:
+    if journal is None:
+        return "finished rows are kept with -o FILE only"
+    number = len(journal.rows)
+    kept = f"{_finished_rows(number)} {'is' if number == 1 else 'are'} kept in {journal.path}"
+    return f"{kept}: the same command goes on from there" if number else "no row was finished"
+
+
+def _finished_rows(number: int) -> str:
+    from syncscope.reports import words
+
+    return words.number(number, "finished row")
 
 
 def _engine(engine: Literal["local", "ray"], address: str) -> Engine:
     from syncscope.bench.matrix import here
 
     if engine == "local":
+        if address:
+            raise Unusable("ray-address: is for --engine ray: add that, or leave --ray-address out")
         return here
     from syncscope.bench.ray_engine import OnRay
 

@@ -29,7 +29,7 @@ def shown() -> Iterator[Step]:
     columns = (*bar_and_number, TimeElapsedColumn(), TimeRemainingColumn())
     # Drawn at each step only: a drawing thread would run beside what is being watched.
     with Progress(*columns, console=Console(stderr=True), transient=True, auto_refresh=False) as bar:
-        task = bar.add_task("")
+        task = bar.add_task("", total=None)
 
         def step(what: str, done: int, of: int) -> None:
             bar.update(task, description=what, completed=done, total=of, refresh=True)

@@ -274,7 +274,7 @@ def decode(text: bytes) -> Comparison:
 
 
 def _not_a_result(why: str) -> str:
-    return f"not a syncscope result ({why}): make it anew with `syncscope compare -o result.json`"
+    return f"not a syncscope result ({why}): make it anew with the command that wrote it"
 
 
 def decoded(text: bytes, kind: type[_T], version: int, refused: Callable[[str], str], anew: str) -> _T:

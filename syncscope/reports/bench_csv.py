@@ -11,6 +11,7 @@ import io
 
 from syncscope.bench.record import Bench, Row
 from syncscope.latency.record import Interval, Latency, Quantiles
+from syncscope.reports import bench_rows
 
 _TIMES = ("old_p20", "old_p50", "old_p80", "new_p20", "new_p50", "new_p80")
 _CONCLUSIONS = (
@@ -24,7 +25,7 @@ Cell = str | int | float | None
 
 
 def render(bench: Bench) -> str:
-    """The rows as CSV; what isn't known is empty: a row whose outputs differ has no speedup."""
+    """The rows as CSV; what isn't known is empty: a row that failed or differs has no speedup."""
     text = io.StringIO()
     rows = csv.writer(text, lineterminator="\n")
     rows.writerow([*bench.swept, *_TIMES, *_CONCLUSIONS, *_OTHERS])
@@ -71,8 +72,7 @@ def _rounded(figure: float) -> float:
 
 def _others(row: Row) -> list[Cell]:
     waits = [row.counts[side].waits for side in ("old", "new")] if row.counts else [None, None]
-    equal = "equal" if row.parity.equal else "differ"
-    return [equal, *map(_plain, waits), row.machine.host, row.machine.name]
+    return [bench_rows.outputs(row), *map(_plain, waits), row.machine.host, row.machine.name]
 
 
 def _plain(number: float | None) -> Cell:

@@ -26,6 +26,7 @@ def _page(bench: Bench, rows: int) -> str:
         f"**{prose(bench_sentences.outputs(bench))}** {verdict}",
         f"old: {code(bench.old.label)}, new: {code(bench.new.label)}",
         *map(prose, bench_sentences.worth(bench)),
+        *_titled("### Rows that failed", bench_sentences.failures(bench)[:rows]),
         *_titled("### Outputs that differ", bench_sentences.differences(bench)[:rows]),
         *_titled("### Run again", bench_sentences.rechecked(bench)[:rows]),
         *_table(bench, rows),

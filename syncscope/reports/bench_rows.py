@@ -28,13 +28,21 @@ def cells(bench: Bench, row: Row) -> list[str]:
     """One text for each of ``headings``."""
     timed = latency.cells(row.latency) if bench.device != "sim" else ()
     point = [str(row.sweep[name]) for name in variables(bench)]
-    return [*point, *timed, waits(row), "equal" if row.parity.equal else "DIFFER"]
+    found = outputs(row)
+    return [*point, *timed, waits(row), found if found == "equal" else found.upper()]
+
+
+def outputs(row: Row) -> str:
+    """``equal`` or ``differ``, of a row that could not be run ``failed``."""
+    if row.failed:
+        return "failed"
+    return "equal" if row.parity.equal else "differ"
 
 
 def waits(row: Row) -> str:
     """``9 → 1``: in a call of old and in one of new."""
     if not row.counts:
-        return "not counted"
+        return "" if row.failed else "not counted"
     return f"{row.counts['old'].waits:g} → {row.counts['new'].waits:g}"
 
 
@@ -44,7 +52,8 @@ def notable(bench: Bench, most: int) -> list[Row]:
         return bench.rows
     timed = [row for row in bench.rows if row.latency]
     by_speedup = sorted(timed, key=lambda row: row.latency.speedup if row.latency else 0)
-    first = [*bench.differing, *bench.regressed, *(row for row in by_speedup if _was_rechecked(row))]
+    rechecked = [row for row in by_speedup if _was_rechecked(row)]
+    first = [*bench.failed, *bench.differing, *bench.regressed, *rechecked]
     slower = [row for row in by_speedup if row.latency and row.latency.corrected == "slower"]
     few = max(1, most // 4)
     chosen = [*first, *slower, *by_speedup[:few], *by_speedup[-few:], *bench.rows[:most]]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import statistics
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from syncscope.bench.record import Bench, Row, Summary
 from syncscope.latency.record import Latency, Verdict
@@ -29,15 +29,35 @@ _LIMITS = {
 
 
 def outputs(bench: Bench) -> str:
-    """Are old's and new's outputs equal bit for bit?"""
-    rows, differing = len(bench.rows), bench.differing
-    if differing:
-        named = words.shortened("; ".join(bench_rows.label(bench, row) for row in differing), 80)
-        return (
-            f"Outputs DIFFER in {len(differing)} of {words.number(rows, 'row')} ({named}): no speedup there."
-        )
-    where = "the only row" if rows == 1 else f"all {rows} rows"
-    return f"Outputs equal bit for bit in {where}."
+    """Are old's and new's outputs equal bit for bit, and did every row run?"""
+    ran = len(bench.rows) - len(bench.failed)
+    return " ".join((*_failed(bench), _differing(bench, ran) if bench.differing else _equal(bench, ran)))
+
+
+def _failed(bench: Bench) -> list[str]:
+    if not bench.failed:
+        return []
+    of = words.number(len(bench.rows), "row")
+    return [f"{len(bench.failed)} of {of} FAILED ({_places(bench, bench.failed)})."]
+
+
+def _differing(bench: Bench, ran: int) -> str:
+    of = f"{words.number(ran, 'row')}{_that_ran(bench)}"
+    places = _places(bench, bench.differing)
+    return f"Outputs DIFFER in {len(bench.differing)} of {of} ({places}): no speedup there."
+
+
+def _equal(bench: Bench, ran: int) -> str:
+    where = "the only row" if ran == 1 else f"all {words.number(ran, 'row')}"
+    return f"Outputs equal bit for bit in {where}{_that_ran(bench)}."
+
+
+def _that_ran(bench: Bench) -> str:
+    return " that ran" if bench.failed else ""
+
+
+def _places(bench: Bench, rows: Sequence[Row]) -> str:
+    return words.shortened("; ".join(bench_rows.label(bench, row) for row in rows), 80)
 
 
 def speed(bench: Bench) -> list[str]:
@@ -88,6 +108,11 @@ def rechecked(bench: Bench) -> list[str]:
     """Both results of each row that was run again."""
     told = (latency.rechecked(bench_rows.label(bench, row), row.latency) for row in bench.rows if row.latency)
     return [sentence for sentence in told if sentence]
+
+
+def failures(bench: Bench) -> list[str]:
+    """What was raised in the rows that could not be run."""
+    return [row.failed for row in bench.failed]
 
 
 def differences(bench: Bench) -> list[str]:

@@ -24,6 +24,7 @@ def print_bench(bench: Bench, console: Console) -> None:
     with styled(console):
         _print_verdict(bench, console)
         _print_rows(bench, console)
+        print_list("Rows that failed", bench_sentences.failures(bench), console)
         print_list("Outputs that differ", bench_sentences.differences(bench), console)
         print_list("Run again", bench_sentences.rechecked(bench), console)
         print_list("Notes", bench_sentences.notes(bench), console)
@@ -32,7 +33,7 @@ def print_bench(bench: Bench, console: Console) -> None:
 
 
 def _print_verdict(bench: Bench, console: Console) -> None:
-    style = "report.bad" if bench.differing else "report.good"
+    style = "report.bad" if bench.differing or bench.failed else "report.good"
     print_wrapped(bench_sentences.outputs(bench), console, style)
     for sentence in (*bench_sentences.speed(bench), *bench_sentences.worth(bench)):
         print_wrapped(sentence, console)

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import errno
+import subprocess
+import sys
 from dataclasses import replace
 from pathlib import Path
 
@@ -11,6 +13,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from syncscope.bench import locked
 from syncscope.bench.journal import Journal, OtherRun
 from syncscope.bench.record import Row
 from syncscope.comparison.results import Parity, UnusableResult
@@ -71,7 +74,7 @@ def test_rows_of_another_run_are_refused_and_it_says_which(path: Path) -> None:
         Journal(path, {**MADE_WITH, "torch": "2.14.1", "frames": "1 2"})
     assert str(refused.value) == (
         f"{path}: its 2 rows were made otherwise (torch was 2.13.0, is 2.14.1; "
-        "frames was not given, is 1 2): write elsewhere with another -o, or delete the file"
+        "frames was absent, is 1 2): write elsewhere with another -o, or delete the file"
     )
     assert len(Journal(path, MADE_WITH).rows) == 2
 
@@ -83,6 +86,9 @@ def test_rows_of_another_run_are_refused_and_it_says_which(path: Path) -> None:
         (b"[1]\n", "not the rows of a benchmark (Expected `object`"),
         (b'{"record":"run"}\n', "not the rows of a benchmark (its first line is another)"),
         (b'{"schema_version":99,"rows_of":{}}\n', "schema_version is 99, this syncscope reads 1"),
+        (b"my notes", "not the rows of a benchmark (JSON is malformed"),
+        (b"important\nuser data without newline", "not the rows of a benchmark (JSON is malformed"),
+        (b"\xff\xfe\n", "not the rows of a benchmark ("),
     ],
 )
 def test_what_is_no_such_file_is_refused_and_kept(path: Path, text: bytes, why: str) -> None:
@@ -104,12 +110,11 @@ def test_a_damaged_row_is_refused(path: Path) -> None:
 
 def test_a_full_disk_keeps_the_finished_rows(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     journal = written(path, 2)
-    monkeypatch.setattr("syncscope.bench.journal.os.fsync", full)
+    monkeypatch.setattr("syncscope.bench.locked.os.fsync", full)
     with pytest.raises(Unusable) as refused:
         journal.add(row(2))
     assert str(refused.value) == (
-        f"{path}: cannot be written (No space left on device); its finished rows are kept: "
-        "make room and give the same command again"
+        f"{path}: cannot be written (No space left on device): make room, or write elsewhere with another -o"
     )
     monkeypatch.undo()
     assert Journal(path, MADE_WITH).rows[:2] == [row(0), row(1)]
@@ -117,6 +122,66 @@ def test_a_full_disk_keeps_the_finished_rows(path: Path, monkeypatch: pytest.Mon
 
 def full(descriptor: int) -> None:
     raise OSError(errno.ENOSPC, "No space left on device")
+
+
+@pytest.mark.parametrize("cut", [0, 1, 20, 60])
+def test_without_a_row_it_is_begun_anew(path: Path, cut: int) -> None:
+    written(path, 0)
+    path.write_bytes(path.read_bytes()[: -cut or None])
+    written_otherwise = Journal(path, {"torch": "2.14.1"})
+    written_otherwise.add(row(1))
+    assert Journal(path, {"torch": "2.14.1"}).rows == [row(1)]
+
+
+HOLDING = """
+import sys
+from pathlib import Path
+from syncscope.bench import locked
+from syncscope.bench.journal import Journal
+held = Journal(Path(sys.argv[1]), {})
+print("held", flush=True)
+sys.stdin.read()
+"""
+
+
+def test_two_runs_at_once_are_refused_until_the_first_has_ended_however(path: Path) -> None:
+    command = [sys.executable, "-c", HOLDING, str(path)]
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as other:
+        assert other.stdout.readline() == b"held\n"
+        before = path.read_bytes()
+        with pytest.raises(Unusable) as refused:
+            Journal(path, {})
+        assert str(refused.value) == (
+            f"{path}: another run holds it: wait for its end, or write elsewhere with another -o"
+        )
+        assert path.read_bytes() == before
+        other.kill()
+    assert Journal(path, {}).rows == []
+
+
+def test_a_file_that_its_holder_has_removed_meanwhile_is_begun_anew(
+    path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    locking = locked._lock
+
+    def removed_once(descriptor: int) -> None:
+        monkeypatch.setattr(locked, "_lock", locking)
+        path.unlink()
+
+    monkeypatch.setattr(locked, "_lock", removed_once)
+    Journal(path, MADE_WITH).add(row(1))
+    assert Journal(path, MADE_WITH).rows == [row(1)]
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="there is no such device")
+@pytest.mark.parametrize(
+    ("target", "why"), [("/dev/full", "is no regular file"), (".", "cannot be written (Is a directory)")]
+)
+def test_where_it_cannot_be_it_is_refused(path: Path, target: str, why: str) -> None:
+    path.symlink_to(target)
+    with pytest.raises(Unusable) as refused:
+        Journal(path, MADE_WITH)
+    assert str(refused.value).startswith(f"{path}: {why}: ")
 
 
 def test_when_the_reports_are_written_it_is_gone(path: Path) -> None:

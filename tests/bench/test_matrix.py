@@ -10,17 +10,18 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from syncscope.bench import record
-from syncscope.bench.journal import Journal
+from syncscope.bench.journal import Journal, OtherRun
 from syncscope.bench.matrix import bench, here
-from syncscope.bench.plan import identity, imported, load
+from syncscope.bench.plan import identity, load
 from syncscope.bench.record import Counted, Row
 from syncscope.bench.summary import corrected, summaries
 from syncscope.comparison.results import Parity, UnusableResult
 from syncscope.events import Counts
 from syncscope.latency import verdicts
 from syncscope.latency.record import Samples
+from syncscope.subjects import Unusable
 
-from .conftest import HERE
+from .conftest import HERE, OLD
 
 
 class Stopped(BaseException):
@@ -118,27 +119,117 @@ def test_rows_agree_in_torch_device_subjects_and_options(plan) -> None:
     assert found["inputs"] == "make_inputs of old.py"
 
 
-def test_the_text_of_what_subjects_import_counts_as_well(plan) -> None:
-    def text() -> str:
-        return imported(load(plan("import helper\ndef sums(x):\n    return x.sum(1).tolist()\n")))
+def agreed(made) -> dict[str, str]:
+    return identity(made, load(made), HERE)
 
+
+def test_the_text_of_what_subjects_import_counts_as_well(plan) -> None:
+    made = plan("import helper\ndef sums(x):\n    return x.sum(1).tolist()\n")
     Path("helper.py").write_text("A = 1\n")
-    first = text()
-    assert text() == first
+    first = agreed(made)
+    assert agreed(made) == first
     Path("helper.py").write_text("A = 2\n")
-    assert text() != first
+    second = agreed(made)
+    assert [name for name in first if second[name] != first[name]] == ["the text of helper.py"]
 
 
 def test_the_text_of_who_makes_the_inputs_counts_as_well(plan) -> None:
-    def text() -> str:
-        return imported(load(plan(inputs="elsewhere/inputs.py::made")))
-
     Path("elsewhere").mkdir()
     making = Path("elsewhere/inputs.py")
     making.write_text("import torch\ndef made(n, device):\n    return torch.rand(n, 4)\n")
-    first = text()
+    made = plan(inputs="elsewhere/inputs.py::made")
+    first = agreed(made)
     making.write_text("import torch\ndef made(n, device):\n    return torch.ones(n, 4)\n")
-    assert text() != first
+    second = agreed(made)
+    assert [name for name in first if second[name] != first[name]] == ["the text of elsewhere/inputs.py"]
+
+
+LAZY = "def sums(x):\n    import helper\n    return x.sum(1).tolist()\n"
+
+
+def lazy_rows(plan, n: int, text: str = "A = 1\n") -> list[Row]:
+    made = plan(LAZY, n=(n,))
+    Path("helper.py").write_text(text)
+    return bench(made, load(made), HERE).rows
+
+
+def test_a_row_has_the_text_of_what_was_imported_by_its_calls(plan) -> None:
+    (one,), (other,) = lazy_rows(plan, 2), lazy_rows(plan, 3)
+    (changed,) = lazy_rows(plan, 3, "A = 2\n")
+    assert list(one.imported) == ["helper.py"]
+    assert one.imported == other.imported != changed.imported
+
+
+def test_rows_of_another_text_that_is_imported_by_a_call_are_refused_and_it_says_which(plan) -> None:
+    path = Path("rows")
+    (row,) = lazy_rows(plan, 2)
+    written = Journal(path, {})
+    written.add(row)
+    assert Journal(path, {}).rows == [row]
+    Path("helper.py").write_text("A = 2\n")
+    with pytest.raises(OtherRun, match=r"its 1 row was made otherwise \(the text of helper.py was .*, is "):
+        Journal(path, {})
+    Path("helper.py").unlink()
+    with pytest.raises(OtherRun, match="the text of helper.py was .*, is absent"):
+        Journal(path, {})
+
+
+def test_a_text_that_changes_between_rows_ends_the_run(plan) -> None:
+    made = plan(n=(2, 3, 4))
+
+    def changing(plan, loaded, machine, cases):
+        for row, text in zip(untimed(plan, loaded, machine, cases), ("abc", "abc", "def"), strict=True):
+            yield replace(row, imported={"helper.py": text})
+
+    journal = Journal(Path("rows"), {})
+    with pytest.raises(Unusable, match="helper.py: its text was abc in the rows so far and is def in n=4: "):
+        bench(made, load(made), HERE, journal, changing)
+    assert [row.sweep["n"] for row in journal.rows] == [2, 3]
+
+
+@pytest.mark.parametrize(
+    ("places", "why"), [((2, 9), "row n=9 is none of this matrix"), ((2, 2), "row n=2 is there twice")]
+)
+def test_rows_on_disk_are_those_of_the_matrix(plan, places: tuple[int, ...], why: str) -> None:
+    made = plan(n=(2, 3))
+    journal = Journal(Path("rows"), {})
+    for n in places:
+        journal.add(Row({"n": n}, Parity(equal=True, compared=1), HERE))
+    with pytest.raises(UnusableResult, match=f"^rows: its {why}: write elsewhere"):
+        bench(made, load(made), HERE, journal, untimed)
+
+
+def failing(*places: int) -> str:
+    return f"def sums(x):\n    assert len(x) not in {places}, 'no'\n    return x.sum(1).tolist()\n"
+
+
+def test_a_row_that_fails_is_one_and_the_others_run(plan) -> None:
+    made = plan(failing(3))
+    journal = Journal(Path("rows"), {})
+    found = bench(made, load(made), HERE, journal)
+    assert [row.failed for row in found.rows] == [
+        "", "new (new.py) failed for n=3: AssertionError: no (new.py:2)", ""
+    ]  # fmt: skip
+    assert [bool(row.latency) for row in found.rows] == [True, False, True]
+    assert found.failed == [found.rows[1]]
+    assert found.findings
+    assert not found.differing
+    # It is run again when the command is.
+    assert [row.sweep["n"] for row in journal.rows] == [2, 4]
+
+
+def test_inputs_that_cannot_be_made_fail_their_row_only(plan) -> None:
+    made = plan(old=OLD.replace("    return (torch.rand", "    assert n != 3\n    return (torch.rand", 1))
+    found = bench(made, load(made), HERE)
+    assert [row.failed.partition(":")[0] for row in found.rows] == ["", "inputs can't be made for n=3", ""]
+
+
+def test_where_no_row_runs_nothing_is_said_of_them(plan) -> None:
+    made = plan(failing(2, 3, 4))
+    journal = Journal(Path("rows"), {"--iterations": "1"})
+    with pytest.raises(Unusable, match=r"^none of 3 rows could be run: new \(new.py\) failed for n=2: "):
+        bench(made, load(made), HERE, journal)
+    assert Journal(Path("rows"), {"--iterations": "2"}).rows == []
 
 
 def timed(speedup: float, removed: int = 1, machine=HERE) -> Row:

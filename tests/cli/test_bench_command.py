@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import errno
 import json
 import signal
 import subprocess
@@ -95,6 +96,9 @@ def test_on_a_simulated_device_no_time_is_claimed(here: Path, capsys: pytest.Cap
         (["--time-budget", "60"], "time-budget: '60' is no time: write for example 60s, 500ms or 2m; see "
          "`syncscope bench --help`"),
         (["-o", "m.svg"], "m.svg: no report has the extension '.svg'; use one of .csv .json .md"),
+        (["--ray-address", "auto"], "ray-address: is for --engine ray: add that, or leave --ray-address out"),
+        (["--device", "sim", "--plots", "plots"],
+         "plots: on a simulated device no time is taken that could be drawn: leave --plots out"),
         (["-o", "no/m.csv"], "no: no such folder; make it first, or write elsewhere"),
     ],
 )  # fmt: skip
@@ -141,11 +145,68 @@ def test_after_a_kill_the_same_command_goes_on(here: Path) -> None:
     assert float(rows[0]["old_p50"]) == round(first / 1e3, 2)
 
 
-def test_rows_of_another_text_or_option_are_refused(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    (here / "new.py").write_text(
-        f"{SAME}    assert False\n".replace("return", "assert len(x) == 3\n    return")
-    )
+def interrupted_at(n: int) -> str:
+    return f"def total(x):\n    if len(x) == {n}:\n        raise KeyboardInterrupt\n    return x.sum()\n"
+
+
+@pytest.mark.parametrize(
+    ("args", "said"),
+    [
+        (["--sweep", "n=3,4", "-o", "m.csv"],
+         "1 finished row is kept in m.csv.rows: the same command goes on from there"),
+        (["--sweep", "n=2,3,4", "-o", "m.csv"],
+         "2 finished rows are kept in m.csv.rows: the same command goes on from there"),
+        (["--sweep", "n=4,5", "-o", "m.csv"], "no row was finished"),
+        (["--sweep", "n=3,4"], "finished rows are kept with -o FILE only"),
+    ],
+)  # fmt: skip
+def test_an_interrupted_run_says_what_is_kept(
+    here: Path, capsys: pytest.CaptureFixture[str], args: list[str], said: str
+) -> None:
+    (here / "new.py").write_text(interrupted_at(4))
+    assert benched(*args) == 130
+    assert capsys.readouterr() == ("", f"{NOTE}syncscope: interrupted; {said}\n")
+
+
+def test_a_single_row_is_not_several(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (here / "new.py").write_text(interrupted_at(4))
+    for _ in range(2):
+        assert benched("--sweep", "n=3,4", "-o", "m.csv") == 130
+    assert "\nm.csv.rows has 1 finished row: it is not run again\n" in capsys.readouterr().err
+
+
+def test_a_report_that_cannot_be_written_keeps_the_rows(
+    here: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def full(*given: object) -> None:
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr("syncscope.reports.write", full)
     assert benched("--sweep", "n=3,4", "-o", "m.csv") == 2
+    assert capsys.readouterr().err == (
+        f"{NOTE}syncscope: m.csv: cannot be written (No space left on device); write elsewhere; "
+        "2 finished rows are kept in m.csv.rows: the same command goes on from there\n"
+    )
+    monkeypatch.undo()
+    monkeypatch.chdir(here)
+    assert benched("--sweep", "n=3,4", "-o", "m.csv") == 0
+
+
+def test_a_row_that_fails_is_1_and_has_no_speedup(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (here / "new.py").write_text("def total(x):\n    assert len(x) != 4, 'no'\n    return x.sum()\n")
+    assert benched("--sweep", "n=3,4,5", "-o", "m.csv", "-o", "m.md") == 1
+    out = capsys.readouterr().out
+    assert out.startswith("1 of 3 rows FAILED (n = 4). Outputs equal bit for bit in all 2 rows that ran.\n")
+    assert "Rows that failed\n  - new (new.py) failed for n=4: AssertionError: no (new.py:2)\n" in out
+    assert "### Rows that failed\n\n- new " in (here / "m.md").read_text()
+    assert [(row["outputs"], bool(row["p50_speedup"])) for row in table(here / "m.csv")] == [
+        ("equal", True), ("failed", False), ("equal", True)
+    ]  # fmt: skip
+
+
+def test_rows_of_another_text_or_option_are_refused(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (here / "new.py").write_text(interrupted_at(4))
+    assert benched("--sweep", "n=3,4", "-o", "m.csv") == 130
     kept = (here / "m.csv.rows").read_bytes()
     (here / "new.py").write_text(SAME)
     assert benched("--sweep", "n=3,4", "-o", "m.csv", "--threads", "2") == 2

@@ -128,7 +128,7 @@ def test_a_damaged_file_is_refused_with_what_is_wrong(damage, message):
     with pytest.raises(UnusableResult) as refusal:
         decode(damage(encode(comparison(side(), side()))))
     assert str(refusal.value) == (
-        f"not a syncscope result ({message}): make it anew with `syncscope compare -o result.json`"
+        f"not a syncscope result ({message}): make it anew with the command that wrote it"
     )
 
 
