@@ -80,9 +80,11 @@ class Latency:
 
     ``speedup`` is old's median by new's, above 1 where new is faster; ``interval`` is that of the speedup,
     absent where there are too few blocks. ``p`` is the probability of such samples if old and new were equal,
-    by swaps in the blocks, ``mann_whitney`` that if each sample were drawn by itself. ``smallest_visible`` is
-    the difference that a run like this one sees four times in five, as a fraction; absent where it can see
-    none. ``corrected_p`` and ``corrected`` are p and the verdict with regard to the number of rows.
+    by swaps in the blocks, ``mann_whitney`` that if each sample were drawn by itself. ``superiority`` is the
+    part of all pairs of an old and a new call in which new took less time. ``smallest_visible`` is the
+    difference that a run like this one sees four times in five, as a fraction; absent where it can see none.
+    ``corrected_p``, ``corrected_visible`` and ``corrected`` are p, that difference and the verdict with
+    regard to the number of rows.
     """
 
     on: TimedOn
@@ -93,9 +95,11 @@ class Latency:
     interval: Interval | None
     p: float
     mann_whitney: float
+    superiority: float
     smallest_visible: float | None
     verdict: Verdict
     corrected_p: float
+    corrected_visible: float | None
     corrected: Verdict
     device_speedup: float | None = None
     recheck: Recheck | None = None
@@ -104,6 +108,12 @@ class Latency:
     def saved_ns(self) -> float:
         """What a call of new takes less than one of old, by the medians."""
         return self.old.p50 - self.new.p50
+
+    @property
+    def is_within_noise(self) -> bool:
+        """Whether it is faster or slower by the test, while its interval says that it may be neither."""
+        told = self.corrected in ("faster", "slower")
+        return told and self.interval is not None and self.interval.low <= 1 <= self.interval.high
 
     @property
     def regressed(self) -> bool:

@@ -15,23 +15,18 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import stats
 
+from syncscope.latency.level import LEVEL, fewest_blocks
 from syncscope.latency.record import Interval, Quantiles
 
-LEVEL = 0.02
-"""Of rows without a difference so many get a verdict; of 200 hardly ever more than 5 %."""
-
-FEWEST_BLOCKS = 7
-"""With fewer there is no way to swap them that is rarer than the level: 2 / 2**6 is 0.03."""
-
 _RESAMPLES = 2_000
-# So many that one row in some hundred can be told from chance.
-_SWAPS = 10_000
 # How many figures are resampled at once: what is held in memory.
 _AT_ONCE = 500_000
-# A difference of so many standard errors is seen four times in five: z(0.99) + z(0.8).
-_VISIBLE_ERRORS = float(stats.norm.ppf(1 - LEVEL / 2) + stats.norm.ppf(0.8))
+# What bounds the table of the swap test; 100 iterations are far below both.
+_MOST_SWAPPED = 256
+_LARGEST_SUM = 2**19
 
 Floats = NDArray[np.float64]
+Integers = NDArray[np.int64]
 
 
 def quantiles(samples: Sequence[int]) -> Quantiles:
@@ -54,7 +49,7 @@ def speedup(old: Sequence[int], new: Sequence[int]) -> float:
 def speedup_interval(old: Sequence[int], new: Sequence[int], seed: int = 0) -> Interval | None:
     """The 95 % bootstrap interval of ``speedup``, by whole blocks; nothing where these are too few."""
     olds, news = blocks(old), blocks(new)
-    if len(olds) < FEWEST_BLOCKS:
+    if len(olds) < fewest_blocks():
         return None
 
     def ratio(chosen: NDArray[np.int64], axis: int) -> Floats:
@@ -81,27 +76,62 @@ def _bootstrap(indices: NDArray[np.int64], statistic: object, seed: int) -> Inte
     return Interval(float(found.low), float(found.high))
 
 
-def swap_test(old: Sequence[int], new: Sequence[int], seed: int = 0) -> float:
-    """The probability of so large a difference in rank if old and new are equal.
+def swap_test(old: Sequence[int], new: Sequence[int]) -> float:
+    """The probability of so large a difference in rank if old and new are equal. It is exact.
 
-    All samples are ranked together, as Mann and Whitney do. Then the sides of each block are swapped or not,
-    by a coin, again and again: how often do the ranks of old and new differ as much as they did? (Edgington
-    and Onghena, Randomization Tests, chapter 1.)
+    All samples are ranked together, as Mann and Whitney do; what is looked at is the sum of the blocks'
+    differences in rank. Were the sides of each block swapped or not by a coin, how often would that sum be as
+    far from 0? All 2**blocks ways are counted, by convolution: p goes down to 2**(1 - blocks). (Edgington and
+    Onghena, Randomization Tests, chapter 1.)
+
+    Of a long run, beyond 256 blocks (512 iterations), neighbours are swapped together, and sums of ranks
+    above half a million are rounded: a coarser figure, whose test is exact all the same.
+    """
+    steps = _steps(old, new)
+    if len(steps) < fewest_blocks():
+        return 1.0
+    return _as_far(steps)
+
+
+def _steps(old: Sequence[int], new: Sequence[int]) -> Integers:
+    """By how much the ranks of old and new differ in each block, or some of them, in one unit for all."""
+    whole = len(blocks(old)) * 2
+    if not whole:
+        return np.zeros(0, dtype=np.int64)
+    # Equal samples share a rank and a half: twice the ranks are whole numbers.
+    ranks = np.rint(2 * stats.rankdata([*old[:whole], *new[:whole]])).astype(np.int64)
+    differences = (ranks[:whole] - ranks[whole:]).reshape(-1, 2).sum(axis=1)
+    together = -(-len(differences) // _MOST_SWAPPED)
+    sums = np.add.reduceat(differences, np.arange(0, len(differences), together))
+    # Both the unit and the rounding are those of the swapped samples as well: the test stays exact.
+    unit = max(1, int(abs(sums).sum()) / _LARGEST_SUM)
+    return np.rint(sums / unit).astype(np.int64)
+
+
+def _as_far(steps: Integers) -> float:
+    """The probability that as many steps, forward or back by a coin, lead as far from where they began."""
+    sizes, reached = abs(steps), abs(int(steps.sum()))
+    if reached == 0:
+        return 1.0
+    # All steps forward but some: those back are at most so long together.
+    most = (int(sizes.sum()) - reached) // 2
+    chances = np.zeros(most + 1)
+    chances[0] = 1.0
+    for size in sizes:
+        chances /= 2
+        chances[size:] += chances[: max(0, most + 1 - size)].copy()
+    return 2 * float(chances.sum())
+
+
+def superiority(old: Sequence[int], new: Sequence[int]) -> float:
+    """Of all pairs of an old and a new call the part in which new takes less time; equal ones count half.
+
+    Of whole blocks, as the swap test looks at them: above 0.5 its ranks say that new is the faster.
     """
     whole = len(blocks(old)) * 2
-    if whole < 2 * FEWEST_BLOCKS:
-        return 1.0
-    ranks = stats.rankdata([*old[:whole], *new[:whole]])
-    differences = (ranks[whole:] - ranks[:whole]).reshape(-1, 2).sum(axis=1)
-    coins = np.random.default_rng(seed)
-    at_once = max(1, _AT_ONCE // whole)
-    as_far = 0
-    for first in range(0, _SWAPS, at_once):
-        signs = coins.choice((-1.0, 1.0), (min(at_once, _SWAPS - first), len(differences)))
-        # Half a rank is room for rounding.
-        as_far += int((abs(signs @ differences) > abs(differences.sum()) - 0.5).sum())
-    # What was seen is one of them.
-    return (as_far + 1) / (_SWAPS + 1)
+    if not whole:
+        return 0.5
+    return float(stats.mannwhitneyu(old[:whole], new[:whole], method="asymptotic").statistic) / whole**2
 
 
 def mann_whitney(old: Sequence[int], new: Sequence[int]) -> float:
@@ -109,17 +139,20 @@ def mann_whitney(old: Sequence[int], new: Sequence[int]) -> float:
     return float(stats.mannwhitneyu(old, new).pvalue)
 
 
-def smallest_visible(old: Sequence[int], new: Sequence[int]) -> float | None:
-    """The relative difference that such a run finds four times in five; nothing where it can find none.
+def smallest_visible(old: Sequence[int], new: Sequence[int], level: float = LEVEL) -> float | None:
+    """The relative difference that such a run finds at ``level`` four times in five.
+
+    Nothing where it can find none: there are too few blocks.
 
     By how much the blocks' ratios of old and new scatter (by their quartiles, so that a few disturbed blocks
     don't matter), and a rank test's error in the middle of so many, sqrt(pi / 3) of a mean's.
     """
     ratios = np.log(blocks(old)).mean(axis=1) - np.log(blocks(new)).mean(axis=1)
-    if len(ratios) < FEWEST_BLOCKS:
+    if len(ratios) < fewest_blocks(level):
         return None
+    errors = float(stats.norm.ppf(1 - level / 2) + stats.norm.ppf(0.8))
     scatter = float(stats.iqr(ratios, scale="normal"))
-    return math.expm1(_VISIBLE_ERRORS * scatter * math.sqrt(math.pi / 3 / len(ratios)))
+    return math.expm1(errors * scatter * math.sqrt(math.pi / 3 / len(ratios)))
 
 
 def benjamini_hochberg(ps: Sequence[float]) -> list[float]:

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from syncscope.latency import statistics
+from syncscope.latency.level import LEVEL, of_one_more
 from syncscope.latency.record import Latency, Samples, TimedOn, Verdict
 
 RESOLUTION = 0.1
@@ -18,44 +19,60 @@ NARROW = 0.01
 def latency(samples: Samples, on: TimedOn) -> Latency:
     """All that is said of one row by itself."""
     old, new = samples.host["old"], samples.host["new"]
-    interval = statistics.speedup_interval(old, new)
     visible = statistics.smallest_visible(old, new)
-    p = statistics.swap_test(old, new)
-    speedup = statistics.speedup(old, new)
-    verdict = decided(p, speedup, visible)
+    p, speedup = statistics.swap_test(old, new), statistics.speedup(old, new)
+    superiority = statistics.superiority(old, new)
+    verdict = decided(p, speedup, superiority, visible)
     return Latency(
         on=on,
         samples=samples,
         old=statistics.quantiles(old),
         new=statistics.quantiles(new),
         speedup=speedup,
-        interval=interval,
+        interval=statistics.speedup_interval(old, new),
         p=p,
         mann_whitney=statistics.mann_whitney(old, new),
+        superiority=superiority,
         smallest_visible=visible,
         verdict=verdict,
         corrected_p=p,
+        corrected_visible=visible,
         corrected=verdict,
         device_speedup=_device_speedup(samples),
     )
 
 
-def decided(p: float, speedup: float, visible: float | None) -> Verdict:
-    """Faster or slower where the test says so; else whether a difference would have been seen."""
+def decided(p: float, speedup: float, superiority: float, visible: float | None) -> Verdict:
+    """Faster or slower where the test says so; else whether a difference would have been seen.
+
+    The test looks at ranks, the speedup at medians. Where these don't point the same way the times have
+    another shape, and neither word would be true.
+    """
     if visible is None:
         return "inconclusive"
-    if p < statistics.LEVEL and speedup != 1:
-        return "faster" if speedup > 1 else "slower"
+    if p < LEVEL:
+        return _direction(speedup, superiority)
     return "no difference" if visible <= RESOLUTION else "inconclusive"
 
 
+def _direction(speedup: float, superiority: float) -> Verdict:
+    if speedup > 1 and superiority > 0.5:
+        return "faster"
+    return "slower" if speedup < 1 and superiority < 0.5 else "inconclusive"
+
+
 def corrected(rows: Sequence[Latency]) -> list[Latency]:
-    """The rows with their verdicts corrected for how many they are."""
+    """The rows with their verdicts corrected for how many they are, and what each can see then."""
     ps = statistics.benjamini_hochberg([row.p for row in rows])
-    return [
-        replace(row, corrected_p=p, corrected=decided(p, row.speedup, row.smallest_visible))
-        for row, p in zip(rows, ps, strict=True)
-    ]
+    level = of_one_more(len(rows), sum(p < LEVEL for p in ps)) if rows else LEVEL
+    return [_corrected(row, p, level) for row, p in zip(rows, ps, strict=True)]
+
+
+def _corrected(row: Latency, p: float, level: float) -> Latency:
+    host = row.samples.host
+    visible = statistics.smallest_visible(host["old"], host["new"], level)
+    verdict = decided(p, row.speedup, row.superiority, visible)
+    return replace(row, corrected_p=p, corrected_visible=visible, corrected=verdict)
 
 
 def is_narrow(samples: Samples) -> bool:

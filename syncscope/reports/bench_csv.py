@@ -16,8 +16,8 @@ from syncscope.reports import bench_rows
 _TIMES = ("old_p20", "old_p50", "old_p80", "new_p20", "new_p50", "new_p80")
 _CONCLUSIONS = (
     "p50_speedup", "speedup_low", "speedup_high", "verdict",
-    "uncorrected_verdict", "p", "corrected_p", "mann_whitney_p", "smallest_visible", "recheck_speedup",
-    "recheck_holds",
+    "uncorrected_verdict", "p", "corrected_p", "mann_whitney_p", "smallest_visible",
+    "corrected_visible", "superiority", "recheck_speedup", "recheck_holds",
 )  # fmt: skip
 _OTHERS = ("outputs", "waits_old", "waits_new", "host", "machine")
 
@@ -51,7 +51,11 @@ def _timed(found: Latency) -> list[Cell]:
         _rounded(found.p),
         _rounded(found.corrected_p),
         _rounded(found.mann_whitney),
-        None if found.smallest_visible is None else _rounded(found.smallest_visible),
+        *(
+            None if seen is None else _rounded(seen)
+            for seen in (found.smallest_visible, found.corrected_visible)
+        ),
+        _rounded(found.superiority),
         round(again.speedup, 4) if again else None,
         str(again.holds).lower() if again else None,
     ]
@@ -63,6 +67,10 @@ def _ends(found: Interval | None) -> list[Cell]:
 
 def _microseconds(side: Quantiles) -> list[float]:
     return [round(ns / 1e3, 2) for ns in (side.p20, side.p50, side.p80)]
+
+
+def _known(figure: float | None) -> Cell:
+    return None if figure is None else _rounded(figure)
 
 
 def _rounded(figure: float) -> float:

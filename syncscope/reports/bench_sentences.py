@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import statistics
 from collections import Counter
 from collections.abc import Iterator, Sequence
 
@@ -145,24 +144,11 @@ def _worth(summary: Summary, found: Worth) -> str:
 
 def notes(bench: Bench) -> list[str]:
     """What a reader has to know about how these figures came to be."""
-    return [*_resolution(bench), *_repeated(bench), *_uncounted(bench)]
+    return [*latency.caveats(list(_timed(bench))), *_repeated(bench), *_uncounted(bench)]
 
 
 def _timed(bench: Bench) -> Iterator[Latency]:
     return (row.latency for row in bench.rows if row.latency)
-
-
-def _resolution(bench: Bench) -> list[str]:
-    seen = [row.smallest_visible for row in _timed(bench) if row.smallest_visible is not None]
-    if not seen:
-        few = any(row.interval is None for row in _timed(bench))
-        return (
-            ["Fewer than 14 iterations can't tell anything from noise: no interval, no verdict."]
-            if few
-            else []
-        )
-    middle, largest = latency.percent(statistics.median(seen)), latency.percent(max(seen))
-    return [f"The smallest difference that a row could see: {middle} in the median row, {largest} at worst."]
 
 
 def _repeated(bench: Bench) -> list[str]:

@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import statistics
+from collections.abc import Sequence
+
 from syncscope.comparison.results import Comparison
+from syncscope.latency import level
 from syncscope.latency.record import Interval, Latency
 from syncscope.reports import figures, words
 
@@ -68,8 +72,49 @@ def verdict(latency: Latency) -> str:
 
 
 def visible(latency: Latency) -> str:
-    """The smallest difference that the row could have seen."""
-    return "none" if latency.smallest_visible is None else percent(latency.smallest_visible)
+    """The smallest difference for which the row, one of so many, would have had a verdict."""
+    return "none" if latency.corrected_visible is None else percent(latency.corrected_visible)
+
+
+def caveats(timed: Sequence[Latency]) -> list[str]:
+    """What some timed rows could not have seen, and where verdict and interval don't say the same."""
+    return [*_resolution(timed), *_blind(timed), *_within_noise(timed)]
+
+
+def _resolution(timed: Sequence[Latency]) -> list[str]:
+    seen = [row.corrected_visible for row in timed if row.corrected_visible is not None]
+    if not seen:
+        return []
+    middle, largest = percent(statistics.median(seen)), percent(max(seen))
+    return [f"The smallest difference that a row could see: {middle} in the median row, {largest} at worst."]
+
+
+def _blind(timed: Sequence[Latency]) -> list[str]:
+    """The rows that have too few iterations for a verdict, by themselves or among so many."""
+    blind = [row for row in timed if row.corrected_visible is None]
+    if not blind:
+        return []
+    if any(row.smallest_visible is None for row in blind):
+        return [
+            f"Fewer than {level.fewest_iterations()} iterations can't tell anything from noise: "
+            "no interval, no verdict."
+        ]
+    found = sum(row.corrected_p < level.LEVEL for row in timed)
+    needed = level.fewest_iterations(level.of_one_more(len(timed), found))
+    return [
+        f"Among {len(timed)} rows one that differs has a verdict only with {needed} iterations or more: "
+        f"{words.number(len(blind), 'row')} had fewer."
+    ]
+
+
+def _within_noise(timed: Sequence[Latency]) -> list[str]:
+    rows = sum(row.is_within_noise for row in timed)
+    if not rows:
+        return []
+    return [
+        f"{words.number(rows, 'row')} faster or slower beside an interval that holds 1: the direction is "
+        "beyond chance, the size is not."
+    ]
 
 
 def rechecked(label: str, latency: Latency) -> str:
@@ -97,12 +142,13 @@ def table(comparison: Comparison) -> list[list[str]]:
 
 
 def notes(comparison: Comparison) -> list[str]:
-    """What was run again, what couldn't be timed, and whose times these are."""
+    """What was run again, what couldn't be seen or timed, and whose times these are."""
     again = [
         rechecked(figures.case_label(comparison, case), case.latency)
         for case in comparison.cases
         if case.latency
     ]
     reasons = dict.fromkeys(case.untimed for case in comparison.cases if case.untimed)
-    on_cpu = any(case.latency and case.latency.on == "cpu" for case in comparison.cases)
-    return [*filter(None, again), *(f"Not timed: {reason}" for reason in reasons), *([CPU] if on_cpu else [])]
+    timed = [case.latency for case in comparison.cases if case.latency]
+    cpu = [CPU] if any(latency.on == "cpu" for latency in timed) else []
+    return [*filter(None, again), *caveats(timed), *(f"Not timed: {reason}" for reason in reasons), *cpu]

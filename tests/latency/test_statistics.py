@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from itertools import product
 
 import numpy as np
 import pytest
@@ -10,6 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from syncscope.latency import statistics
+from syncscope.latency.level import LEVEL, fewest_blocks, of_one_more
 from syncscope.latency.record import Interval, Quantiles
 
 durations = st.integers(1, 10**10)
@@ -56,10 +58,39 @@ def test_the_interval_holds_the_speedup_of_noisy_samples_and_is_drawn_alike_each
     assert found.low < statistics.speedup(old, new) < found.high
 
 
-def test_blocks_that_all_say_the_same_are_beyond_chance() -> None:
-    # Of 2**12 ways to swap twelve blocks only two are so far from 1: none, and all.
-    old, new = [300 + at for at in range(24)], [200 + at for at in range(24)]
-    assert statistics.swap_test(old, new) == pytest.approx(2 / 2**12, abs=4e-4)
+@pytest.mark.parametrize("blocks", [7, 12, 50])
+def test_blocks_that_all_say_the_same_are_beyond_chance(blocks: int) -> None:
+    # Of 2**blocks ways to swap them only two are so far from equal: none, and all.
+    old, new = ([base + at for at in range(2 * blocks)] for base in (300, 100))
+    assert statistics.swap_test(old, new) == 2 / 2**blocks
+
+
+def swapped(old: list[int], new: list[int], blocks: tuple[bool, ...]) -> tuple[list[int], list[int]]:
+    pairs = [(new, old) if each else (old, new) for each in blocks for _ in range(2)]
+    sides = [[side[at] for at, side in enumerate(chosen)] for chosen in zip(*pairs, strict=True)]
+    return sides[0], sides[1]
+
+
+def apart(old: list[int], new: list[int]) -> float:
+    return abs(statistics.superiority(old, new) - 0.5)
+
+
+@settings(deadline=None, max_examples=20)
+@given(st.lists(st.integers(1, 30), min_size=28, max_size=28))
+def test_the_swap_test_counts_all_ways_to_swap(taken: list[int]) -> None:
+    old, new = taken[:14], taken[14:]
+    ways = [apart(*swapped(old, new, blocks)) for blocks in product((False, True), repeat=7)]
+    as_far = sum(way >= apart(old, new) - 1e-9 for way in ways)
+    assert statistics.swap_test(old, new) == pytest.approx(as_far / len(ways))
+
+
+def test_a_very_long_run_is_tested_soon_and_soundly() -> None:
+    noise = np.random.default_rng(0)
+    old, new = ([int(each) for each in noise.lognormal(mean, 0.1, 10_000)] for mean in (12.002, 12))
+    one_by_one = statistics.mann_whitney(old, new)
+    assert statistics.swap_test(old, new) == pytest.approx(one_by_one, rel=1)
+    assert statistics.swap_test(old, old) == 1
+    assert statistics.swap_test(old, [each // 2 for each in old]) == 2**-249
 
 
 def test_equal_blocks_are_no_sign_of_anything() -> None:
@@ -82,7 +113,7 @@ def test_five_percent_are_found_on_a_machine_whose_speed_wanders() -> None:
 
 
 def test_a_wandering_machine_alone_is_seldom_taken_for_a_difference() -> None:
-    found = [statistics.swap_test(*drifting(seed, 1.0)) < statistics.LEVEL for seed in range(100)]
+    found = [statistics.swap_test(*drifting(seed, 1.0)) < LEVEL for seed in range(100)]
     assert sum(found) <= 6  # 2 are to be expected
 
 
@@ -104,6 +135,13 @@ def even(seed: int, slower: float) -> tuple[list[int], list[int]]:
     return tuple([int(each) for each in factor * noise.lognormal(14, 0.05, 100)] for factor in (1.0, slower))
 
 
+def test_new_is_superior_where_its_calls_take_less_time() -> None:
+    assert statistics.superiority([300] * 14, [200] * 14) == 1
+    assert statistics.superiority([300] * 14, [300] * 14) == 0.5
+    assert statistics.superiority([100, 400] * 7, [300] * 14) == 0.5
+    assert statistics.superiority([300], [200]) == 0.5  # not a block
+
+
 def test_samples_without_noise_would_show_any_difference() -> None:
     assert statistics.smallest_visible([300] * 20, [200] * 20) == 0
     assert statistics.smallest_visible([300] * 13, [200] * 13) is None
@@ -116,8 +154,18 @@ def test_the_smallest_visible_difference_is_that_of_the_noise() -> None:
 
 
 def test_the_smallest_visible_difference_is_found_four_times_in_five() -> None:
-    found = [statistics.swap_test(*even(seed, 1.0232)) < statistics.LEVEL for seed in range(100)]
+    found = [statistics.swap_test(*even(seed, 1.0232)) < LEVEL for seed in range(100)]
     assert 70 <= sum(found) <= 90
+
+
+def test_what_a_row_among_many_sees_is_larger_and_takes_more_blocks() -> None:
+    alone, among = LEVEL, of_one_more(rows=288, found=0)
+    assert (fewest_blocks(alone), fewest_blocks(among)) == (7, 15)
+    assert fewest_blocks(of_one_more(rows=288, found=287)) == 7
+    old, new = even(0, 1.0)
+    assert statistics.smallest_visible(old, new) < statistics.smallest_visible(old, new, among)
+    assert statistics.smallest_visible(old[:28], new[:28], among) is None
+    assert statistics.smallest_visible(old[:30], new[:30], among) is not None
 
 
 def test_a_few_disturbed_blocks_do_not_blind_a_row() -> None:

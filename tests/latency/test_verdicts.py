@@ -32,21 +32,53 @@ def test_a_row_says_what_its_samples_say() -> None:
 
 
 @pytest.mark.parametrize(
-    ("p", "speedup", "visible", "verdict"),
+    ("p", "speedup", "superiority", "visible", "verdict"),
     [
-        (0.01, 1.02, 0.02, "faster"),
-        (0.01, 0.98, 0.02, "slower"),
+        (0.01, 1.02, 0.7, 0.02, "faster"),
+        (0.01, 0.98, 0.3, 0.02, "slower"),
         # Also where one would have had to be lucky to see it.
-        (0.01, 1.30, 0.40, "faster"),
-        (0.03, 1.02, 0.02, "no difference"),
-        (0.01, 1.00, 0.02, "no difference"),
+        (0.01, 1.30, 0.7, 0.40, "faster"),
+        (0.03, 1.02, 0.7, 0.02, "no difference"),
+        # The ranks say another thing than the medians.
+        (0.01, 1.02, 0.3, 0.02, "inconclusive"),
+        (0.01, 0.98, 0.7, 0.02, "inconclusive"),
+        (0.01, 1.00, 0.7, 0.02, "inconclusive"),
         # Nothing seen, and nothing could have been.
-        (0.20, 1.02, 0.15, "inconclusive"),
-        (1.00, 1.50, None, "inconclusive"),
+        (0.20, 1.02, 0.7, 0.15, "inconclusive"),
+        (1.00, 1.50, 0.9, None, "inconclusive"),
     ],
 )
-def test_how_it_is_decided(p, speedup, visible, verdict) -> None:
-    assert verdicts.decided(p, speedup, visible) == verdict
+def test_how_it_is_decided(p, speedup, superiority, visible, verdict) -> None:
+    assert verdicts.decided(p, speedup, superiority, visible) == verdict
+
+
+def test_where_ranks_and_medians_disagree_nothing_is_concluded() -> None:
+    old = [440 if at % 20 < 11 else 900 for at in range(200)]
+    new = [400 if 7 * at % 20 < 9 else 445 for at in range(200)]
+    found = verdicts.latency(samples(old, new), "cpu")
+    assert found.speedup == pytest.approx(440 / 445)
+    assert found.superiority == pytest.approx(0.7, abs=0.01)
+    assert found.p < 1e-6
+    assert (found.verdict, found.corrected) == ("inconclusive", "inconclusive")
+
+
+def test_one_regression_is_found_among_287_equal_rows() -> None:
+    equal = verdicts.latency(samples(noisy(3_000, 100), noisy(3_001, 100)), "cpu")
+    slow = verdicts.latency(samples(noisy(500, 100), noisy(3_000, 100)), "cpu")
+    rows = verdicts.corrected([*[verdicts.replace(equal, p=0.5)] * 287, slow])
+    assert rows[-1].corrected == "slower"
+    assert rows[-1].corrected_p == pytest.approx(288 * 2**-49)
+    assert {row.corrected for row in rows[:-1]} == {"no difference"}
+
+
+def test_few_iterations_have_no_verdict_among_many_rows() -> None:
+    slow = verdicts.latency(samples(noisy(500, 20), noisy(3_000, 20)), "cpu")
+    equal = verdicts.replace(slow, p=0.5, verdict="no difference")
+    rows = verdicts.corrected([*[equal] * 287, slow])
+    assert slow.verdict == "slower"
+    assert (rows[-1].corrected, rows[-1].corrected_visible) == ("inconclusive", None)
+    # Many rows that are all slower bear each other out.
+    assert {row.corrected for row in verdicts.corrected([slow] * 288)} == {"slower"}
 
 
 def test_too_few_iterations_are_inconclusive() -> None:
@@ -57,7 +89,7 @@ def test_too_few_iterations_are_inconclusive() -> None:
 
 def test_one_row_in_many_that_may_be_chance_is_no_difference() -> None:
     row = verdicts.latency(samples(noisy(3_000), noisy(3_001)), "cpu")
-    lucky = verdicts.replace(row, p=0.01, speedup=1.002, smallest_visible=0.01, verdict="faster")
+    lucky = verdicts.replace(row, p=0.01, speedup=1.002, superiority=0.6, verdict="faster")
     rows = verdicts.corrected([lucky, *[verdicts.replace(row, p=0.5)] * 19])
     assert rows[0].verdict == "faster"
     assert rows[0].corrected == "no difference"

@@ -17,7 +17,7 @@ from syncscope.comparison.results import Difference, Environment, Parity, Subjec
 from syncscope.events import Counts
 from syncscope.latency import recheck, verdicts
 from syncscope.latency.clock import ClockFigures
-from syncscope.latency.record import Samples, Timing
+from syncscope.latency.record import Interval, Samples, Timing
 from syncscope.reports import bench_csv, bench_markdown, bench_plots, bench_rows, bench_sentences
 from syncscope.reports import latency as latency_words
 from syncscope.reports.bench_terminal import print_bench
@@ -146,6 +146,29 @@ def test_too_few_iterations_are_told() -> None:
     said = flat(printed(bench(few)))
     assert "Fewer than 14 iterations can't tell anything from noise" in said
     assert "inconclusive" in said
+
+
+def test_too_few_iterations_for_so_many_rows_are_told() -> None:
+    equal = Samples({"old": [100, 120] * 10, "new": [120, 100] * 10}, "")
+    rows = [replace(row(at), latency=verdicts.latency(equal, "cpu")) for at in range(1, 289)]
+    few = replace(row(289), latency=verdicts.latency(samples(100, 200, number=20), "cpu"))
+    made = bench(*rows[1:], few)
+    assert made.rows[-1].latency.verdict == "slower"
+    assert bench_rows.cells(made, made.rows[-1])[5:7] == ["inconclusive", "none"]
+    said = flat(printed(made))
+    assert (
+        "Among 288 rows one that differs has a verdict only with 30 iterations or more: 288 rows had fewer."
+        in said
+    )
+    assert "could see" not in said
+
+
+def test_a_verdict_beside_an_interval_that_holds_1_is_explained() -> None:
+    certain = row(2).latency
+    made = bench(replace(row(2), latency=replace(certain, interval=Interval(0.99, 1.2))), row(4))
+    said = flat(printed(made))
+    assert "1 row faster or slower beside an interval that holds 1: the direction is beyond chance" in said
+    assert "holds 1" not in flat(printed(bench(row(2), row(4))))
 
 
 def test_the_table_has_a_row_a_case_and_empty_cells_for_what_is_not_known(found: Bench) -> None:
