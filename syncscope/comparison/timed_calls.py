@@ -6,9 +6,11 @@ from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from functools import partial
-from typing import Any
+from typing import Any, NamedTuple
 
+from syncscope.comparison import input_sets
 from syncscope.comparison.calls import Runner
+from syncscope.comparison.input_sets import SIDES, InputSets, Maker
 from syncscope.comparison.parity import argument_differences
 from syncscope.comparison.results import Side
 from syncscope.latency import timing
@@ -21,6 +23,13 @@ from syncscope.subjects.made_inputs import Arguments
 Runners = Mapping[Side, Runner]
 
 
+class _First(NamedTuple):
+    """The first call of a side: with what, and whether what it returns is to be run to its end."""
+
+    made: Arguments
+    is_lazy: bool
+
+
 class Calls:
     """Takes samples of both sides of one case.
 
@@ -29,20 +38,32 @@ class Calls:
     """
 
     def __init__(self, runners: Runners, seeds: tuple[int, ...], rotate: int = 0) -> None:
-        """Call each side once: is what it returns to be run to its end?
+        """Call each side once: is what it returns to be run to its end, and does it write into its inputs?
 
         Raises:
             CallFailed: a subject raised.
-            Unusable: a subject writes into inputs that are to be rotated.
+            Unusable: the inputs can't be made, or not be rotated: a subject writes into them, or they are too
+                few or too large.
         """
         self._runners = runners
-        self._seeds = seeds
         self._last: Side = "old"
-        self._sets = {side: [self._fresh(side, number) for number in range(rotate)] for side in runners}
-        with self._blaming():
-            self._is_lazy = {side: isinstance(self._bare(side, 0)(), Iterator) for side in runners}
+        old = runners["old"]
+        maker = Maker(old.workload, old.case, old.device, seeds)
+        spare = maker.one(0)
+        before = input_sets.versions(spare)
+        called = {side: self._first_call(side, maker.one(0)) for side in SIDES}
+        self._is_lazy = {side: first.is_lazy for side, first in called.items()}
+        is_apart = input_sets.versions(spare) == before
+        self._sets: InputSets
         if rotate:
-            self._check_unwritten()
+            for side, first in called.items():
+                _check_unwritten(side, first.made, spare, is_apart)
+            input_sets.check_rotation(rotate, called["old"].made, spare)
+            self._sets = input_sets.Rotated(maker, rotate)
+        elif is_apart:
+            self._sets = input_sets.Fresh(maker, input_sets.ahead(called["old"].made, spare))
+        else:
+            self._sets = input_sets.OneByOne(maker)
 
     def warm(self, warmups: int) -> None:
         """Call both sides ``warmups`` times without a look at the clock."""
@@ -59,28 +80,21 @@ class Calls:
         return collected.samples()
 
     def _prepared(self, side: Side, number: int) -> Call:
-        call = self._bare(side, number)
+        call = self._call(side, self._sets.take(side, number))
         return partial(_exhaust, call) if self._is_lazy[side] else call
 
-    def _bare(self, side: Side, number: int) -> Callable[[], object]:
+    def _call(self, side: Side, made: Arguments) -> Callable[[], object]:
         self._last = side
-        sets = self._sets[side]
-        args, kwargs = sets[number % len(sets)] if sets else self._fresh(side, number)
+        args, kwargs = made
         return partial(self._runners[side].subject.function, *args, **kwargs)
 
-    def _fresh(self, side: Side, number: int) -> Arguments:
-        runner = self._runners[side]
-        return runner.workload.inputs(runner.case, self._seeds[number % len(self._seeds)], runner.device)
-
-    def _check_unwritten(self) -> None:
-        """The first set, with which each side was called, has to be as if it were fresh."""
-        for side in self._runners:
-            called, fresh = ({"inputs": made} for made in (self._sets[side][0], self._fresh(side, 0)))
-            if argument_differences(fresh, called):
-                raise Unusable(
-                    f"rotate: {side} writes into its arguments, so that its calls would differ: "
-                    "leave --rotate out"
-                )
+    def _first_call(self, side: Side, made: Arguments) -> _First:
+        """Call once, to the end."""
+        with self._blaming():
+            output = self._call(side, made)()
+            if isinstance(output, Iterator):
+                deque(output, maxlen=0)
+        return _First(made, isinstance(output, Iterator))
 
     @contextmanager
     def _blaming(self) -> Iterator[None]:
@@ -91,6 +105,14 @@ class Calls:
             raise
         except (Exception, SystemExit) as error:
             raise self._runners[self._last].failed(error) from error
+
+
+def _check_unwritten(side: Side, called: Arguments, fresh: Arguments, is_apart: bool) -> None:
+    """The set with which a side was called has to be as if it were fresh, and that one untouched."""
+    if not is_apart or argument_differences({"inputs": fresh}, {"inputs": called}):
+        raise Unusable(
+            f"rotate: {side} writes into its arguments, so that its calls would differ: leave --rotate out"
+        )
 
 
 def _exhaust(call: Callable[..., Any]) -> None:

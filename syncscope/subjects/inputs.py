@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -25,6 +25,9 @@ class Workload(Protocol):
 
     def inputs(self, case: Mapping[str, SweepValue], seed: int, device: str) -> Arguments:
         """Fresh arguments for one call; equal for an equal case and seed."""
+
+    def series(self, case: Mapping[str, SweepValue], seeds: Sequence[int], device: str) -> list[Arguments]:
+        """Fresh arguments for as many calls as there are seeds, at least one."""
 
 
 def chosen_workload(
@@ -116,6 +119,10 @@ class VideoInputs:
     def inputs(self, case: Mapping[str, SweepValue], seed: int, device: str) -> Arguments:
         """Features of the case's video and what else the pruning contract asks for."""
         return VideoWorkload(self.kind).inputs(_without_seed(case), int(case.get("seed", seed)), device)
+
+    def series(self, case: Mapping[str, SweepValue], seeds: Sequence[int], device: str) -> list[Arguments]:
+        """Features of the case's video for each seed."""
+        return [self.inputs(case, seed, device) for seed in seeds]
 
 
 def _without_seed(case: Mapping[str, SweepValue]) -> dict[str, SweepValue]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from inspect import Parameter
@@ -12,7 +12,7 @@ from typing import Any
 from syncscope.subjects import UnusableInputs
 from syncscope.subjects.cases import Sweep, SweepValue
 from syncscope.subjects.loader import Subject
-from syncscope.subjects.seeds import seeded
+from syncscope.subjects.seeds import seed_again, seeded
 
 Arguments = tuple[tuple[Any, ...], dict[str, Any]]
 """Positional and keyword arguments of one call."""
@@ -73,11 +73,24 @@ class MadeInputs:
         Raises:
             UnusableInputs: the function raises, exits or returns nothing; with the case and the user's line.
         """
-        offered = {"seed": seed, "device": device, **case}
+        return self.series(case, [seed], device)[0]
+
+    def series(self, case: Mapping[str, SweepValue], seeds: Sequence[int], device: str) -> list[Arguments]:
+        """As ``inputs`` for each seed in turn; the generators' states are kept and put back once for all.
+
+        Raises:
+            UnusableInputs: as ``inputs``.
+        """
+        wanted = [int(case.get("seed", seed)) for seed in seeds]
+        with seeded(wanted[0]):
+            return [self._seeded_inputs(case, seed, device) for seed in wanted]
+
+    def _seeded_inputs(self, case: Mapping[str, SweepValue], seed: int, device: str) -> Arguments:
+        offered = {"device": device, **case, "seed": seed}
         given = {name: value for name, value in offered.items() if self._takes(name)}
+        seed_again(seed)
         try:
-            with seeded(int(offered["seed"])):
-                made = self.function(**given)
+            made = self.function(**given)
         except (Exception, SystemExit) as error:
             raise UnusableInputs(f"{_failed(case)}: {self.subject.describe(error)}") from error
         if made is None:
@@ -110,6 +123,8 @@ def _on_device(made: Any, device: str) -> Any:
 
     kinds = (torch.Tensor, torch.nn.Module)
     movable = [value for value in pytree.tree_leaves(made) if isinstance(value, kinds)]
+    if device == "cpu" and all(getattr(value, "is_leaf", True) for value in movable):
+        return made  # the common case, and walking them once more takes longer than making them
     if all(_is_on_host(value) for value in movable):
         return pytree.tree_map_only(kinds, lambda value: _moved(value, device), made)
     return made

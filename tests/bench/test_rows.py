@@ -98,8 +98,8 @@ def test_a_generator_is_timed_to_its_end(plan) -> None:
     loaded = load(made)
     found = measured(made, loaded, HERE, {"n": 3})
     assert found.parity.equal
-    # One for parity, five samples, two to count; the one that only looked was not run to its end.
-    assert len(loaded.new.module.ended) == 8
+    # One for parity, one that looks at what is returned, five samples, two to count.
+    assert len(loaded.new.module.ended) == 9
 
 
 def test_seeds_and_fresh_inputs_are_taken_in_turn(plan) -> None:
@@ -142,6 +142,46 @@ def test_what_only_runs_on_a_cpu_is_timed_and_not_counted(plan) -> None:
     assert found.counts == {}
     assert found.removed is None
     assert found.uncounted.startswith("new (new.py) failed for n=3: TypeError: ")
+
+
+COUNTING = """
+import torch
+calls = []
+def make_inputs(n):
+    calls.append("make")
+    return (torch.rand(n, 4),)
+def sums(x):
+    calls.append("call")
+    return x.sum(1).tolist()
+"""
+
+
+def test_inputs_are_made_for_many_calls_at_once_and_not_between_samples(plan) -> None:
+    made = plan(old=COUNTING, warmups=25, iterations=20, recheck_beyond=1e9)
+    loaded = load(made)
+    measured(made, loaded, HERE, {"n": 3})
+    # 25 calls of each side to warm up and 20 samples of each; old's are listed.
+    pauses = "".join(each[0] for each in loaded.old.module.calls).split("m")
+    assert 45 in map(len, pauses)
+
+
+def test_inputs_over_what_a_call_wrote_are_made_before_each_call(plan) -> None:
+    common = """
+import torch
+common, seen = torch.zeros(3, 4), []
+def make_inputs(n):
+    common.fill_(1)
+    return (common,)
+def sums(x):
+    seen.append(x[0, 0].item())
+    x.add_(1)
+    return x.sum(1).tolist()
+"""
+    new = "def sums(x):\n    x.add_(1)\n    return x.sum(1).tolist()\n"
+    made = plan(new, common, warmups=3, iterations=10)
+    loaded = load(made)
+    assert measured(made, loaded, HERE, {"n": 3}).latency
+    assert set(loaded.old.module.seen[:14]) == {1.0}
 
 
 def waiting(ns: int) -> str:

@@ -203,6 +203,18 @@ def make_inputs(n): return torch.rand(n), numpy.random.rand(), random.random()
     assert firsts != thirds
 
 
+def test_a_series_is_as_one_after_another(make):
+    maker = """
+import random, numpy
+def make_inputs(n): return torch.rand(n).tolist(), numpy.random.rand(), random.random()
+"""
+    workload = make(maker, "n=4")
+    seeds = [3, 4, 3, 7]
+    assert workload.series({"n": 4}, seeds, "cpu") == [
+        workload.inputs({"n": 4}, seed, "cpu") for seed in seeds
+    ]
+
+
 def test_the_users_own_random_numbers_go_on_as_if_nothing_had_been(make):
     workload = make("def make_inputs(fail=0):\n    torch.rand(3)\n    assert not fail", "fail=0,1")
     torch.manual_seed(1), numpy.random.seed(1), random.seed(1)

@@ -1,0 +1,157 @@
+"""The inputs of calls that are timed: who makes them, when, and how many at a time."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import cycle, islice
+from typing import TYPE_CHECKING, Any, Protocol
+
+from syncscope.comparison.results import Side, SweepValue
+from syncscope.subjects import Unusable
+
+if TYPE_CHECKING:
+    from syncscope.subjects.inputs import Workload
+    from syncscope.subjects.made_inputs import Arguments
+
+SIDES: tuple[Side, ...] = ("old", "new")
+
+# Of each side, between two pauses in which inputs are made.
+_MOST_AHEAD = 50
+_BYTES_AHEAD = 32 * 2**20
+_BYTES_ROTATED = 4 * 2**30
+
+
+@dataclass(frozen=True)
+class Maker:
+    """Makes the inputs of one case: number ``n`` of either side with the ``n``-th seed, in turn."""
+
+    workload: Workload
+    case: Mapping[str, SweepValue]
+    device: str
+    seeds: tuple[int, ...]
+
+    def made(self, seeds: Sequence[int]) -> list[Arguments]:
+        """A set for each seed."""
+        return self.workload.series(self.case, seeds, self.device)
+
+    def one(self, number: int) -> Arguments:
+        """The ``number``-th set."""
+        return self.made([self.seed(number)])[0]
+
+    def seed(self, number: int) -> int:
+        """The seed of the ``number``-th call of each side."""
+        return self.seeds[number % len(self.seeds)]
+
+
+class InputSets(Protocol):
+    """Has the inputs of the next call."""
+
+    def take(self, side: Side, number: int) -> Arguments:
+        """The inputs of the ``number``-th call of ``side``."""
+
+
+class Fresh:
+    """Every call has a set of its own.
+
+    They are made for many calls at once: what making them costs, and what it leaves in the processor's
+    caches, would else be around every sample.
+    """
+
+    def __init__(self, maker: Maker, ahead: int) -> None:
+        """Have up to ``ahead`` sets a side ready."""
+        self._maker = maker
+        self._each = max(1, ahead // len(maker.seeds))
+        self._ready: dict[tuple[Side, int], deque[Arguments]] = {
+            (side, seed): deque() for seed in maker.seeds for side in SIDES
+        }
+
+    def take(self, side: Side, number: int) -> Arguments:
+        """A set that nobody had; where none is left, all are filled up."""
+        ready = self._ready[side, self._maker.seed(number)]
+        if not ready:
+            self._fill()
+        return ready.popleft()
+
+    def _fill(self) -> None:
+        lacking = [key for key, ready in self._ready.items() for _ in range(self._each - len(ready))]
+        for key, made in zip(lacking, self._maker.made([seed for _, seed in lacking]), strict=True):
+            self._ready[key].append(made)
+
+
+class OneByOne:
+    """Every call has a set that is made right before it: later, it may be over what another call wrote."""
+
+    def __init__(self, maker: Maker) -> None:
+        """Have nothing ready."""
+        self._maker = maker
+
+    def take(self, side: Side, number: int) -> Arguments:
+        """A new set."""
+        return self._maker.one(number)
+
+
+class Rotated:
+    """A number of sets of each side that are made once and used in turn."""
+
+    def __init__(self, maker: Maker, number: int) -> None:
+        """Make them."""
+        seeds = list(islice(cycle(maker.seeds), number))
+        self._sets: dict[Side, list[Arguments]] = {side: maker.made(seeds) for side in SIDES}
+
+    def take(self, side: Side, number: int) -> Arguments:
+        """The set whose turn it is."""
+        sets = self._sets[side]
+        return sets[number % len(sets)]
+
+
+def ahead(first: Arguments, second: Arguments) -> int:
+    """How many sets of each side to make at once, by the size of what one set doesn't share with another."""
+    return max(1, min(_MOST_AHEAD, _BYTES_AHEAD // max(1, 2 * _own_bytes(first, second))))
+
+
+def check_rotation(rotate: int, first: Arguments, second: Arguments) -> None:
+    """Refuse more sets than memory should hold.
+
+    Raises:
+        Unusable: with one line.
+    """
+    size = 2 * rotate * _own_bytes(first, second)
+    if size > _BYTES_ROTATED:
+        raise Unusable(
+            f"rotate: {rotate} sets of each side would take {size / 2**30:.1f} GiB, at most "
+            f"{_BYTES_ROTATED >> 30} are held: give fewer"
+        )
+
+
+def versions(made: Arguments) -> list[int]:
+    """How often each tensor of a set was written into, by whichever name."""
+    tensors = (each for each in _arrays(made) if hasattr(each, "_version"))
+    return [tensor._version for tensor in tensors if not tensor.is_inference()]
+
+
+def _own_bytes(first: Arguments, second: Arguments) -> int:
+    """What ``second`` takes, less what it shares with ``first``: a model, say."""
+    shared = {id(array) for array in _arrays(first)}
+    own = {id(array): array for array in _arrays(second) if id(array) not in shared}
+    return sum(map(_bytes, own.values()))
+
+
+def _bytes(array: Any) -> int:
+    # A sparse tensor has no nbytes of its own.
+    return int(array.numel() * array.element_size() if hasattr(array, "element_size") else array.nbytes)
+
+
+def _arrays(made: Arguments) -> Iterator[Any]:
+    """Tensors and numpy's arrays, those of modules as well."""
+    import numpy
+    import torch
+    from torch.nn.parameter import is_lazy
+    from torch.utils import _pytree as pytree
+
+    for leaf in pytree.tree_leaves(made):
+        if isinstance(leaf, torch.nn.Module):
+            yield from (each for each in (*leaf.parameters(), *leaf.buffers()) if not is_lazy(each))
+        elif isinstance(leaf, (torch.Tensor, numpy.ndarray)):
+            yield leaf
