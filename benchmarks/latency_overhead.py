@@ -5,9 +5,9 @@
 The function does nothing with a small tensor. Its calls are taken as `syncscope bench` takes them, inputs and
 all, with fresh inputs for every call and with `--rotate 10`. Timer does the same work: its setup makes the
 inputs, where they are fresh, from seeded random numbers, since each call has to be given equal ones, and
-`timeit(1)` is its way to time a single call. Wall time a sample, the smallest of some rounds in turn; exit code
-1 where the harness takes longer than Timer. Beside it Timer with unseeded inputs, and what both say that the
-function itself takes, where Timer's is its `blocked_autorange`, over many calls in a row.
+`timeit(1)` is its way to time a single call. Wall time a sample, the smallest of some rounds in turn; exit
+code 1 where the harness takes longer than Timer. Beside it Timer with unseeded inputs, and what both say that
+the function itself takes, where Timer's is its `blocked_autorange`, over many calls in a row.
 """
 
 import os

@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 
 from syncscope.bench.plan import Loaded, Plan
 from syncscope.bench.record import Counted, Machine, Row
-from syncscope.comparison.calls import CallFailed, Ended, Runner
-from syncscope.comparison.parity import over_calls
-from syncscope.comparison.results import Difference, Parity, Side, SweepValue
-from syncscope.comparison.retained import retained_differences
-from syncscope.comparison.run import left_differences
-from syncscope.comparison.timed_calls import Runners
+from syncscope.comparison import left
+from syncscope.comparison.calls import CallFailed, Runner
+from syncscope.comparison.left import Runners
+from syncscope.comparison.results import Parity, Side, SweepValue
 from syncscope.comparison.timing import timed
 from syncscope.events import count
 from syncscope.subjects import UnusableInputs
@@ -41,19 +39,21 @@ def failed(case: Case, machine: Machine, why: str) -> Row:
 
 
 def _run(plan: Plan, loaded: Loaded, machine: Machine, case: Case) -> Row:
-    """One case; if its outputs differ it isn't timed."""
+    """One case; if its outputs differ it isn't timed, and if they do so after the timed calls it wasn't."""
     observed = _runners(loaded, case, "sim")
     if plan.device == "sim":
-        parity = _parity(observed, plan.seeds, lambda runner, seed: runner.observe(seed, 0)[1])
+        parity = left.parity(observed, _observed(observed, plan.seeds))
         return Row(dict(case), parity, machine, _counted(observed, plan.seeds))
     runners = _runners(loaded, case, plan.device)
-    parity = _parity(runners, plan.seeds, Runner.plain)
-    latency = timed(runners, plan.seeds, plan.timing, plan.device) if parity.equal else None
+    parity, latency = left.parity(runners, left.unobserved(runners, plan.seeds)), None
+    if parity.equal:
+        latency = timed(runners, plan.seeds, plan.timing, plan.device)
+        parity = left.parity_after_timing(runners, plan.seeds, parity)
     try:
         counts, uncounted = _counted(observed, plan.seeds), ""
     except CallFailed as error:  # what runs on a CPU may be refused where tensors are on a GPU
         counts, uncounted = {}, str(error).partition("\n")[0]
-    return Row(dict(case), parity, machine, counts, uncounted, latency)
+    return Row(dict(case), parity, machine, counts, uncounted, latency if parity.equal else None)
 
 
 def _runners(loaded: Loaded, case: Case, device: str) -> Runners:
@@ -61,15 +61,9 @@ def _runners(loaded: Loaded, case: Case, device: str) -> Runners:
     return {side: Runner(subjects[side], side, case, loaded.workload, device) for side in _SIDES}
 
 
-def _parity(runners: Runners, seeds: Iterable[int], called: Callable[[Runner, int], Ended]) -> Parity:
-    """Old and new called once for each seed."""
-
-    def compared(seed: int) -> list[Difference]:
-        ended = {side: called(runner, seed) for side, runner in runners.items()}
-        promised = (found for side in _SIDES for found in retained_differences(runners[side], ended[side]))
-        return [*promised, *left_differences(ended["old"], ended["new"])]
-
-    return over_calls(map(compared, seeds))
+def _observed(runners: Runners, seeds: Iterable[int]) -> Iterator[left.Pair]:
+    """Old and new called once for each seed, on the simulated device."""
+    return ({side: runner.observe(seed, 0)[1] for side, runner in runners.items()} for seed in seeds)
 
 
 def _counted(runners: Runners, seeds: tuple[int, ...]) -> dict[Side, Counted]:

@@ -92,11 +92,15 @@ class Difference:
 
 @dataclass(frozen=True)
 class Parity:
-    """Whether the outputs of old and new are equal bit for bit over all calls of a case."""
+    """Whether the outputs of old and new are equal bit for bit over all calls of a case.
+
+    Where nothing was ``returned``, by neither of them in any call, there were only arguments to compare.
+    """
 
     equal: bool
     compared: int
     differences: list[Difference] = field(default_factory=list)
+    returned: bool = True
 
 
 @dataclass(frozen=True)

@@ -10,20 +10,17 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
 from syncscope import __version__
-from syncscope.comparison import notes, whereabouts
+from syncscope.comparison import left, notes, whereabouts
 from syncscope.comparison.calls import CallFailed, Ended, Observed, Runner
 from syncscope.comparison.environment import environment
-from syncscope.comparison.parity import argument_differences, differences, over_calls
 from syncscope.comparison.results import (
     CaseResult,
     Comparison,
-    Difference,
     Parity,
     Side,
     SubjectRecord,
     SweepValue,
 )
-from syncscope.comparison.retained import retained_differences
 from syncscope.comparison.tally import disagreements, side_result
 from syncscope.events import count_names
 from syncscope.observe.families import family_of
@@ -31,8 +28,6 @@ from syncscope.observe.scope import Scope
 from syncscope.subjects import Unusable
 
 if TYPE_CHECKING:
-    from torch import Tensor
-
     from syncscope.latency.record import Latency, TimedOn, Timing
     from syncscope.observe.profile import Profile
     from syncscope.subjects.cases import Sweep
@@ -130,30 +125,41 @@ def _run_case(
     }
     calls: dict[Side, list[Observed]] = {"old": [], "new": []}
     firsts = {side: {seed: runner.first(seed) for seed in plan.seeds} for side, runner in runners.items()}
-    parity = over_calls(_observed_in_turn(runners, plan, firsts, calls))
+    parity = left.parity(runners, _observed_in_turn(runners, plan, firsts, calls))
     # One trace a subject is kept, that of the last case: the largest, in the usual order.
     profiles = {
         side: runner.profile(plan.seeds, plan.calls, _trace(plan.traces, side) if is_last else None)
         for side, runner in runners.items()
     }
-    latency, untimed = _timed(subjects, point, plan, device) if plan.time and parity.equal else (None, "")
+    latency, untimed = None, ""
+    if plan.time and parity.equal:
+        latency, untimed, parity = _timed(subjects, point, plan, device, parity)
     observed = {side: list(seen.values()) for side, seen in firsts.items()}
     return _Case(point, calls, observed, profiles, parity, latency, untimed)
 
 
 def _timed(
-    subjects: Mapping[Side, Subject], point: Mapping[str, SweepValue], plan: Plan, device: str
-) -> tuple[Latency | None, str]:
-    """The latency on the GPU, without one on the CPU with tensors on it; or why there is none."""
+    subjects: Mapping[Side, Subject],
+    point: Mapping[str, SweepValue],
+    plan: Plan,
+    device: str,
+    parity: Parity,
+) -> tuple[Latency | None, str, Parity]:
+    """The latency on the GPU, without one on the CPU with tensors on it; or why there is none.
+
+    With the parity afterwards: where the outputs differ then, there is none either.
+    """
     from syncscope.comparison.timing import timed
     from syncscope.latency.record import Timing
 
     on: TimedOn = "cuda" if device == "cuda" else "cpu"
     runners = {side: Runner(subject, side, point, plan.workload, on) for side, subject in subjects.items()}
     try:
-        return timed(runners, plan.seeds, plan.time or Timing(), on), ""
+        latency = timed(runners, plan.seeds, plan.time or Timing(), on)
+        after = left.parity_after_timing(runners, plan.seeds, parity)
     except CallFailed as error:  # what was simulated may need a GPU when nothing is
-        return None, str(error).partition("\n")[0]
+        return None, str(error).partition("\n")[0], parity
+    return (latency if after.equal else None), "", after
 
 
 def _trace(folder: Path | None, side: Side) -> Path | None:
@@ -165,30 +171,15 @@ def _observed_in_turn(
     plan: Plan,
     firsts: Mapping[Side, Mapping[int, Observed]],
     calls: Mapping[Side, list[Observed]],
-) -> Iterator[list[Difference]]:
-    """Call old and new in turn, and yield how what each pair of calls left differs."""
+) -> Iterator[left.Pair]:
+    """Call old and new in turn, and yield what each pair of calls left."""
     for seed, number in product(plan.seeds, range(plan.calls)):
         ended: dict[Side, Ended] = {}
-        found: list[Difference] = []
         for side, runner in runners.items():
             observed, ended[side] = runner.observe(seed, number)
             # The lines that ran were looked at in the first call: these are its inputs again.
             calls[side].append(replace(observed, visited=firsts[side][seed].visited))
-            found += retained_differences(runner, ended[side])
-        yield found + left_differences(ended["old"], ended["new"])
-
-
-def left_differences(old: Ended, new: Ended) -> list[Difference]:
-    """How the outputs differ, and the arguments that both were called with."""
-    outputs = differences(old.output, new.output, device_of)
-    return outputs + argument_differences(old.arguments, new.arguments, device_of)
-
-
-def device_of(tensor: Tensor) -> str:
-    """Where a subject's output lives, in CUDA's words."""
-    from syncscope.simcuda.placement import PLACEMENT
-
-    return "cuda:0" if PLACEMENT.is_on(tensor) else str(tensor.device)
+        yield ended
 
 
 def _record(subjects: Mapping[Side, Subject], cases: Sequence[_Case], plan: Plan, device: str) -> Comparison:

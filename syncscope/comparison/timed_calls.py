@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from functools import partial
 from typing import Any, NamedTuple
 
 from syncscope.comparison import input_sets
-from syncscope.comparison.calls import Runner
 from syncscope.comparison.input_sets import SIDES, InputSets, Maker
+from syncscope.comparison.left import Runners
 from syncscope.comparison.parity import argument_differences
 from syncscope.comparison.results import Side
 from syncscope.latency import timing
@@ -19,8 +19,6 @@ from syncscope.latency.record import Samples
 from syncscope.latency.samplers import Call, Sampler
 from syncscope.subjects import Unusable
 from syncscope.subjects.made_inputs import Arguments
-
-Runners = Mapping[Side, Runner]
 
 
 class _First(NamedTuple):

@@ -6,7 +6,8 @@ import random
 from dataclasses import replace
 
 from syncscope.comparison.calls import defaults_kept
-from syncscope.comparison.timed_calls import Calls, Runners
+from syncscope.comparison.left import Runners
+from syncscope.comparison.timed_calls import Calls
 from syncscope.latency import order, recheck, timing, verdicts
 from syncscope.latency.clock import Clock, PerfCounter
 from syncscope.latency.record import Latency, Samples, TimedOn, Timing

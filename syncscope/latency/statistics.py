@@ -47,33 +47,40 @@ def speedup(old: Sequence[int], new: Sequence[int]) -> float:
 
 
 def speedup_interval(old: Sequence[int], new: Sequence[int], seed: int = 0) -> Interval | None:
-    """The 95 % bootstrap interval of ``speedup``, by whole blocks; nothing where these are too few."""
+    """The 95 % bootstrap interval of ``speedup``, by whole blocks; nothing where these are too few.
+
+    From the expanded percentiles, which hold the true value about as often as they say with few blocks as
+    well. (Hesterberg, What Teachers Should Know About the Bootstrap, section 5.3.)
+    """
     olds, news = blocks(old), blocks(new)
     if len(olds) < fewest_blocks():
         return None
 
-    def ratio(chosen: NDArray[np.int64], axis: int) -> Floats:
+    def ratio(chosen: Integers, axis: int) -> Floats:
         return _medians(olds[chosen]) / _medians(news[chosen])
 
-    return _bootstrap(np.arange(len(olds)), ratio, seed)
+    found = stats.bootstrap(
+        (np.arange(len(olds)),),
+        ratio,
+        n_resamples=_RESAMPLES,
+        confidence_level=_expanded(len(olds)),
+        method="percentile",
+        vectorized=True,
+        batch=max(1, _AT_ONCE // len(olds)),
+        rng=np.random.default_rng(seed),
+    ).confidence_interval
+    return Interval(float(found.low), float(found.high))
+
+
+def _expanded(number: int) -> float:
+    """The level of the percentiles between which 95 % of such figures lie, as far as Student's t says it."""
+    errors = math.sqrt(number / (number - 1)) * stats.t.ppf(0.975, number - 1)
+    return float(1 - 2 * stats.norm.sf(errors))
 
 
 def _medians(chosen: Floats) -> Floats:
     """``(..., blocks, 2)`` to ``(...)``."""
     return np.asarray(np.median(chosen.reshape(*chosen.shape[:-2], -1), axis=-1))
-
-
-def _bootstrap(indices: NDArray[np.int64], statistic: object, seed: int) -> Interval:
-    found = stats.bootstrap(
-        (indices,),
-        statistic,
-        n_resamples=_RESAMPLES,
-        method="percentile",
-        vectorized=True,
-        batch=max(1, _AT_ONCE // len(indices)),
-        rng=np.random.default_rng(seed),
-    ).confidence_interval
-    return Interval(float(found.low), float(found.high))
 
 
 def swap_test(old: Sequence[int], new: Sequence[int]) -> float:
@@ -131,7 +138,8 @@ def superiority(old: Sequence[int], new: Sequence[int]) -> float:
     whole = len(blocks(old)) * 2
     if not whole:
         return 0.5
-    return float(stats.mannwhitneyu(old[:whole], new[:whole], method="asymptotic").statistic) / whole**2
+    ranks = stats.rankdata([*old[:whole], *new[:whole]])
+    return float(ranks[:whole].sum() - whole * (whole + 1) / 2) / whole**2
 
 
 def mann_whitney(old: Sequence[int], new: Sequence[int]) -> float:
@@ -165,14 +173,14 @@ def geometric_mean(ratios: Sequence[float]) -> float:
     return float(stats.gmean(ratios))
 
 
-def geometric_mean_interval(ratios: Sequence[float], seed: int = 0) -> Interval | None:
-    """The 95 % bootstrap interval of the geometric mean over rows; nothing for a single row."""
+def geometric_mean_interval(ratios: Sequence[float]) -> Interval | None:
+    """The 95 % interval of the geometric mean over rows, Student's on logarithms; nothing for one row."""
+    if len(ratios) < 2:
+        return None
     logarithms = np.log(ratios)
-
-    def mean(chosen: NDArray[np.int64], axis: int) -> Floats:
-        return np.asarray(np.exp(logarithms[chosen].mean(axis=-1)))
-
-    return _over_rows(len(ratios), mean, seed)
+    middle, errors = float(logarithms.mean()), float(stats.t.ppf(0.975, len(ratios) - 1))
+    margin = errors * float(stats.sem(logarithms))
+    return Interval(math.exp(middle - margin), math.exp(middle + margin))
 
 
 def median(ratios: Sequence[float]) -> float:
@@ -180,15 +188,8 @@ def median(ratios: Sequence[float]) -> float:
     return float(np.median(ratios))
 
 
-def median_interval(ratios: Sequence[float], seed: int = 0) -> Interval | None:
-    """The 95 % bootstrap interval of the median over rows; nothing for a single row."""
-    values = np.asarray(ratios)
-
-    def middle(chosen: NDArray[np.int64], axis: int) -> Floats:
-        return np.asarray(np.median(values[chosen], axis=-1))
-
-    return _over_rows(len(ratios), middle, seed)
-
-
-def _over_rows(rows: int, statistic: object, seed: int) -> Interval | None:
-    return _bootstrap(np.arange(rows), statistic, seed) if rows > 1 else None
+def median_interval(ratios: Sequence[float]) -> Interval | None:
+    """The interval of the median over rows, between two of them, of at least 95 %; nothing below six rows."""
+    found = stats.quantile_test(ratios, p=0.5).confidence_interval(confidence_level=0.95)
+    ends = float(found.low), float(found.high)
+    return None if any(map(math.isnan, ends)) else Interval(*ends)

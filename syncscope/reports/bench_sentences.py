@@ -48,7 +48,8 @@ def _differing(bench: Bench, ran: int) -> str:
 
 def _equal(bench: Bench, ran: int) -> str:
     where = "the only row" if ran == 1 else f"all {words.number(ran, 'row')}"
-    return f"Outputs equal bit for bit in {where}{_that_ran(bench)}."
+    said = sentences.equal(row.parity for row in bench.rows if not row.failed)
+    return f"{said} in {where}{_that_ran(bench)}."
 
 
 def _that_ran(bench: Bench) -> str:

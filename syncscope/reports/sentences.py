@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterable
 
-from syncscope.comparison.results import Branch, CaseResult, Comparison, Difference, Environment, Side
+from syncscope.comparison.results import Branch, CaseResult, Comparison, Difference, Environment, Parity, Side
 from syncscope.reports import figures, laws, lines, words
 
 _SIMULATED = (
@@ -42,7 +42,17 @@ def outputs(comparison: Comparison) -> str:
         return f"Outputs DIFFER in {len(differing)} of {_cases(comparison)} ({named}){where}."
     if not compared:
         return "No output was compared: nothing is known about equality."
-    return f"Outputs equal bit for bit in {_all_cases(comparison)} ({compared} calls compared{where})."
+    said = equal(case.parity for case in comparison.cases)
+    return f"{said} in {_all_cases(comparison)} ({compared} calls compared{where})."
+
+
+def equal(parities: Iterable[Parity]) -> str:
+    """What was found equal: outputs, or where none of them holds any, arguments."""
+    returned = [parity.returned for parity in parities]
+    if not any(returned):
+        return "Nothing was returned to compare; arguments equal bit for bit"
+    some = "" if all(returned) else f" (in {returned.count(False)} nothing was returned)"
+    return f"Outputs equal bit for bit{some}"
 
 
 def counts(comparison: Comparison) -> str:

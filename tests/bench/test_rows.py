@@ -50,6 +50,30 @@ def test_what_is_written_into_arguments_is_compared_as_well(plan) -> None:
     ).parity.equal
 
 
+LATER = """
+calls = []
+def sums(x):
+    calls.append(1)
+    return x.sum(1).tolist() if len(calls) < 2 else None
+"""
+
+
+def test_a_subject_whose_later_calls_return_something_else_has_no_speedup(plan) -> None:
+    found = row(plan(LATER, iterations=3))
+    assert not found.parity.equal
+    assert found.latency is None
+    assert [each.path for each in found.parity.differences] == ["after the timed calls, output"]
+    assert found.parity.compared == 2
+
+
+def test_what_returns_nothing_is_told_apart(plan) -> None:
+    nothing = "    x.add_(1)\n"
+    silent = row(plan(f"def sums(x):\n{nothing}", OLD.partition("    return [row")[0] + nothing))
+    assert silent.parity.equal
+    assert not silent.parity.returned
+    assert row(plan()).parity.returned
+
+
 def test_a_simulated_device_only_counts(plan) -> None:
     found = row(plan(device="sim"))
     assert found.latency is None
@@ -81,14 +105,15 @@ def test_nothing_is_patched_or_profiled_while_time_is_taken(plan) -> None:
     for n in (2, 3):
         seen.clear()
         measured(made, loaded, HERE, {"n": n})
-        # One call for parity, one that looks at what is returned, one to warm up, four samples, two to count.
+        # One call for parity, one that looks at what is returned, one to warm up, four samples, one
+        # for parity again, two to count.
         profile, trace = sys.getprofile(), sys.gettrace()
-        assert len(seen) == 9
+        assert len(seen) == 10
         assert (
             seen[1:7]
             == [("cpu", torch.Tensor.item, torch.cuda.synchronize, [], [], profile, trace, False, 1)] * 6
         )
-        assert seen[7][0] == "cuda"
+        assert seen[8][0] == "cuda"
 
 
 def test_a_generator_is_timed_to_its_end(plan) -> None:
@@ -98,8 +123,8 @@ def test_a_generator_is_timed_to_its_end(plan) -> None:
     loaded = load(made)
     found = measured(made, loaded, HERE, {"n": 3})
     assert found.parity.equal
-    # One for parity, one that looks at what is returned, five samples, two to count.
-    assert len(loaded.new.module.ended) == 9
+    # One for parity, one that looks at what is returned, five samples, one for parity again, two to count.
+    assert len(loaded.new.module.ended) == 10
 
 
 def test_seeds_and_fresh_inputs_are_taken_in_turn(plan) -> None:

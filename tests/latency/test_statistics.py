@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import random
 from itertools import product
 
@@ -193,18 +194,48 @@ def test_means_over_rows() -> None:
     assert statistics.geometric_mean([0.5, 2.0]) == pytest.approx(1)
     assert statistics.median([0.5, 2.0, 3.0]) == 2
     assert statistics.geometric_mean_interval([1.5]) is None
+    assert statistics.geometric_mean_interval([1.5] * 8) == Interval(pytest.approx(1.5), pytest.approx(1.5))
+
+
+def test_the_mean_of_two_rows_says_little() -> None:
+    # The logarithms are 1 and -1: Student's t with one degree of freedom is 12.7, the standard error 1.
+    found = statistics.geometric_mean_interval([math.e, 1 / math.e])
+    assert math.log(found.high) == pytest.approx(12.706, abs=1e-3)
+    assert found.low == pytest.approx(1 / found.high)
+
+
+def test_the_median_lies_between_two_rows() -> None:
+    # Of six rows the median lies outside with 2 / 2**6; of five with 2 / 2**5, which is more than 5 %.
+    assert statistics.median_interval([1, 2, 3, 4, 5, 6]) == Interval(1, 6)
+    assert statistics.median_interval([1, 2, 3, 4, 5]) is None
     assert statistics.median_interval([1.5]) is None
-    assert statistics.median_interval([1.5] * 8) == Interval(1.5, 1.5)
+    assert statistics.median_interval(range(1, 10)) == Interval(2, 8)
+
+
+def holding(truth: float, intervals: list[Interval]) -> float:
+    return sum(found.low <= truth <= found.high for found in intervals) / len(intervals)
+
+
+@pytest.mark.parametrize("rows", [2, 4, 8])
+def test_intervals_over_rows_hold_the_true_value_as_often_as_they_say(rows: int) -> None:
+    drawn = np.exp(np.random.default_rng(0).normal(0.1, 0.2, (400, rows)))
+    assert holding(math.exp(0.1), [statistics.geometric_mean_interval(each) for each in drawn]) > 0.92
+    medians = [found for each in drawn if (found := statistics.median_interval(each))]
+    assert not medians or holding(math.exp(0.1), medians) > 0.92
+
+
+def test_a_rows_interval_holds_the_true_value_with_few_iterations_too() -> None:
+    noise = np.random.default_rng(0)
+    taken = [noise.lognormal(14, 0.05, (2, 14)).round() for _ in range(150)]
+    assert holding(1, [statistics.speedup_interval(*each) for each in taken]) > 0.92
 
 
 @settings(deadline=None)
 @given(st.lists(st.floats(0.1, 10), min_size=2, max_size=20))
-def test_a_mean_and_its_interval_lie_within_the_rows(ratios: list[float]) -> None:
-    found = statistics.geometric_mean_interval(ratios)
-    smallest, largest = min(ratios) * (1 - 1e-9), max(ratios) * (1 + 1e-9)
-    assert smallest <= found.low <= found.high * (1 + 1e-9)
-    assert found.high <= largest
-    assert smallest <= statistics.geometric_mean(ratios) <= largest
+def test_a_mean_lies_in_its_interval_and_within_the_rows(ratios: list[float]) -> None:
+    found, mean = statistics.geometric_mean_interval(ratios), statistics.geometric_mean(ratios)
+    assert found.low * (1 - 1e-9) <= mean <= found.high * (1 + 1e-9)
+    assert min(ratios) * (1 - 1e-9) <= mean <= max(ratios) * (1 + 1e-9)
 
 
 def test_very_many_samples_are_judged_as_well() -> None:

@@ -149,8 +149,9 @@ def test_too_few_iterations_are_told() -> None:
 
 
 def test_too_few_iterations_for_so_many_rows_are_told() -> None:
-    equal = Samples({"old": [100, 120] * 10, "new": [120, 100] * 10}, "")
-    rows = [replace(row(at), latency=verdicts.latency(equal, "cpu")) for at in range(1, 289)]
+    equal = verdicts.latency(Samples({"old": [100, 120] * 10, "new": [120, 100] * 10}, ""), "cpu")
+    one = replace(row(1), latency=equal)
+    rows = [replace(one, sweep={"dtype": "float32", "frames": at}) for at in range(288)]
     few = replace(row(289), latency=verdicts.latency(samples(100, 200, number=20), "cpu"))
     made = bench(*rows[1:], few)
     assert made.rows[-1].latency.verdict == "slower"

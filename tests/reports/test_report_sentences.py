@@ -255,3 +255,10 @@ def test_every_kind_and_count_has_a_word() -> None:
 )
 def test_numbers_have_plurals(amount: int, noun: str, said: str) -> None:
     assert words.number(amount, noun) == said
+
+
+def test_where_nothing_is_returned_it_says_so() -> None:
+    returned, nothing = Parity(True, 1), Parity(True, 1, returned=False)
+    assert sentences.equal([returned, returned]) == "Outputs equal bit for bit"
+    assert sentences.equal([nothing]) == "Nothing was returned to compare; arguments equal bit for bit"
+    assert sentences.equal([returned, nothing]) == "Outputs equal bit for bit (in 1 nothing was returned)"
