@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import replace
 from typing import Protocol
 
 from syncscope import __version__
@@ -95,7 +94,7 @@ def assembled(plan: Plan, loaded: Loaded, rows: Sequence[Row]) -> Bench:
         timing=plan.timing,
         rows=final,
         summaries=summaries(final),
-        environment=replace(environment(device), threads=plan.timing.threads),
+        environment=environment(device),
         clock=None if device == "sim" else examined(PerfCounter()),
         tool=__version__,
     )

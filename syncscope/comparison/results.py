@@ -12,7 +12,8 @@ from typing import Literal, TypeVar
 import msgspec
 
 from syncscope.events import Counts, Provenance, count_names
-from syncscope.latency.record import Latency
+from syncscope.latency.clock import ClockFigures
+from syncscope.latency.record import Latency, Timing
 
 SCHEMA_VERSION = 1
 
@@ -206,7 +207,8 @@ class Comparison:
 
     ``disagreements`` are sentences: a figure of the scope that torch.profiler does not confirm.
     ``notes`` are further sentences for the reader. ``workload`` says who made the inputs. ``idle`` are the
-    sides that never had a tensor on the device: their zeros say nothing.
+    sides that never had a tensor on the device: their zeros say nothing. ``timing`` and ``clock`` say how
+    cases were timed, where they were.
     """
 
     provenance: Provenance
@@ -226,6 +228,8 @@ class Comparison:
     disagreements: list[str] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
     idle: list[Side] = field(default_factory=list)
+    timing: Timing | None = None
+    clock: ClockFigures | None = None
     schema_version: int = SCHEMA_VERSION
     tool: str = ""
 
@@ -238,6 +242,11 @@ class Comparison:
     def findings(self) -> bool:
         """Whether a reviewer has to look: outputs differ, something grew, or nothing ran."""
         return not self.equal or bool(self.grew) or bool(self.regressed) or len(self.idle) == 2
+
+    @property
+    def timed(self) -> list[CaseResult]:
+        """The cases that were timed: none without ``timing``."""
+        return [case for case in self.cases if case.latency]
 
     @property
     def regressed(self) -> list[CaseResult]:

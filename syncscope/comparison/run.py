@@ -23,6 +23,7 @@ from syncscope.comparison.results import (
 )
 from syncscope.comparison.tally import disagreements, side_result
 from syncscope.events import count_names
+from syncscope.latency.clock import PerfCounter, examined
 from syncscope.observe.families import family_of
 from syncscope.observe.scope import Scope
 from syncscope.subjects import Unusable
@@ -224,6 +225,8 @@ def _record(subjects: Mapping[Side, Subject], cases: Sequence[_Case], plan: Plan
         idle=[
             side for side in subjects if not any(call.touched for calls in by_side[side] for call in calls)
         ],
+        timing=plan.time,
+        clock=examined(PerfCounter()) if plan.time else None,
         tool=__version__,
     )
 

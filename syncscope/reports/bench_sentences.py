@@ -175,11 +175,4 @@ def limitations(bench: Bench) -> list[str]:
 
 def facts(bench: Bench) -> dict[str, str]:
     """How it was timed, and with which versions."""
-    how, clock = bench.timing, bench.clock
-    timing = {} if clock is None else {
-        "samples": f"up to {how.budget_s:g} s a row" if how.budget_s else f"{how.iterations} a side",
-        "warm-ups": str(how.warmups),
-        "inputs": f"{how.rotate} in turn" if how.rotate else "fresh",
-        "clock": f"granularity {clock.granularity_ns} ns, empty sample {clock.overhead_ns:.0f} ns",
-    }  # fmt: skip
-    return {**timing, **sentences.facts(bench.environment, bench.tool)}
+    return {**latency.facts(bench.timing, bench.clock), **sentences.facts(bench.environment, bench.tool)}

@@ -7,7 +7,8 @@ from collections.abc import Sequence
 
 from syncscope.comparison.results import Comparison
 from syncscope.latency import level
-from syncscope.latency.record import Interval, Latency
+from syncscope.latency.clock import ClockFigures
+from syncscope.latency.record import Interval, Latency, Timing
 from syncscope.reports import figures, words
 
 CPU = "These are times of a CPU with tensors on it, never a GPU's: they say nothing about a GPU."
@@ -130,9 +131,22 @@ def rechecked(label: str, latency: Latency) -> str:
     )
 
 
+def facts(how: Timing, clock: ClockFigures | None) -> dict[str, str]:
+    """How rows were timed, as names and values; nothing without a clock, where none was."""
+    if clock is None:
+        return {}
+    return {
+        "samples": f"up to {how.budget_s:g} s a row" if how.budget_s else f"{how.iterations} a side",
+        "warm-ups": str(how.warmups),
+        "inputs": f"{how.rotate} in turn" if how.rotate else "fresh",
+        "threads while timed": str(how.threads),
+        "clock": f"granularity {clock.granularity_ns} ns, empty sample {clock.overhead_ns:.0f} ns",
+    }
+
+
 def table(comparison: Comparison) -> list[list[str]]:
     """The timed cases of a comparison under their headings; nothing where none was timed."""
-    timed = [case for case in comparison.cases if case.latency]
+    timed = comparison.timed
     if not timed:
         return []
     names = figures.variables(comparison)

@@ -6,7 +6,7 @@ from collections import defaultdict
 from collections.abc import Iterable
 
 from syncscope.comparison.results import Branch, CaseResult, Comparison, Difference, Environment, Parity, Side
-from syncscope.reports import figures, laws, lines, words
+from syncscope.reports import figures, latency, laws, lines, words
 
 _SIMULATED = (
     "Simulated: the code ran on a CPU; the counts follow from where tensors would live and a cost table. "
@@ -138,7 +138,7 @@ def limitations(comparison: Comparison) -> list[str]:
         *_of_the_device(comparison),
         "One device: copies between GPUs and collectives were not looked at.",
         "Each call is the function alone: no claim about end-to-end speed.",
-        "No time was taken: no claim about latency.",
+        _of_time(comparison),
         _of_the_cases(comparison),
         f"Inputs: {comparison.workload}; seeds {', '.join(map(str, comparison.seeds)) or 'none'}. "
         "Other values can take other branches.",
@@ -163,8 +163,10 @@ def profiled(comparison: Comparison) -> str:
 
 
 def environment(comparison: Comparison) -> dict[str, str]:
-    """The environment as names and values, without the empty ones."""
-    return facts(comparison.environment, comparison.tool)
+    """How it was timed, if it was, and the environment: names and values, without the empty ones."""
+    how = comparison.timing if comparison.timed else None
+    timed = latency.facts(how, comparison.clock) if how else {}
+    return {**timed, **facts(comparison.environment, comparison.tool)}
 
 
 def facts(made: Environment, tool: str) -> dict[str, str]:
@@ -247,6 +249,12 @@ def _of_the_device(comparison: Comparison) -> list[str]:
         made = comparison.environment
         return [f"Measured on one GPU ({made.gpu or made.device}), PyTorch {made.torch}: others may differ."]
     return _NOT_MEASURED[comparison.provenance]
+
+
+def _of_time(comparison: Comparison) -> str:
+    if not comparison.timed:
+        return "No time was taken: no claim about latency."
+    return "Times are those of this machine, taken in a run of their own in which nothing was counted."
 
 
 def _of_the_cases(comparison: Comparison) -> str:

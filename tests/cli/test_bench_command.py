@@ -227,6 +227,19 @@ def test_a_saved_benchmark_is_another_report(here: Path, capsys: pytest.CaptureF
     assert {"speedup-light.svg", "speedup-dark.svg", "distribution-dark.svg", "worth-light.svg"} <= names
 
 
+def test_a_saved_benchmark_that_is_cut_short_is_one_line(
+    here: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["bench", "old.py", "new.py", "--device", "sim", "-o", "m.json"]) == 0
+    (here / "m.json").write_bytes((here / "m.json").read_bytes()[:200])
+    capsys.readouterr()
+    assert main(["report", "m.json"]) == 2
+    assert capsys.readouterr().err == (
+        "syncscope: m.json: not a syncscope result (Input data was truncated): make it anew with the command that "
+        "wrote it\n"
+    )
+
+
 def test_there_are_no_plots_of_a_comparison(result: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["report", "result.json", "--plots", "plots"]) == 2
     assert capsys.readouterr().err == (
@@ -244,14 +257,20 @@ def test_settings_have_the_options_of_bench(here: Path) -> None:
 def test_compare_times_its_cases(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
     command = ["compare", "old.py", "new.py", "--calls", "1", "--device", "sim", "--sweep", "n=3,5"]
     assert main([*command, "-o", "untimed.json"]) == 0
-    assert "Latency" not in capsys.readouterr().out
+    untimed = capsys.readouterr().out
+    assert "Latency" not in untimed and "threads while timed" not in untimed
+    assert "No time was taken: no claim about latency." in untimed
     assert main([*command, "--time", "-o", "timed.json", "-o", "timed.md"]) in (0, 1)
     out = capsys.readouterr().out
     assert "Latency\nn  old p50" in out
+    assert "No time was taken" not in out
+    facts = "samples 100 a side, warm-ups 25, inputs fresh, threads while timed 1, clock granularity "
+    assert facts in " ".join(out.split())
     assert "never a GPU's" in out
     cases = json.loads((here / "timed.json").read_text())["cases"]
     assert [len(case["latency"]["samples"]["host"]["new"]) for case in cases] == [100, 100]
-    assert "### Latency" in (here / "timed.md").read_text()
+    page = (here / "timed.md").read_text()
+    assert "### Latency" in page and "| threads while timed | `1` |" in page
 
 
 def test_what_needs_a_gpu_is_compared_and_not_timed_without_one(
@@ -261,4 +280,6 @@ def test_what_needs_a_gpu_is_compared_and_not_timed_without_one(
         "import torch\ndef total(x):\n    return x.sum() + torch.zeros((), device='cuda', dtype=int)\n"
     )
     assert main(["compare", "old.py", "new.py", "--calls", "1", "--device", "sim", "--time"]) == 0
-    assert "Not timed: new (new.py) failed" in " ".join(capsys.readouterr().out.split())
+    out = " ".join(capsys.readouterr().out.split())
+    assert "Not timed: new (new.py) failed" in out
+    assert "No time was taken" in out and "threads while timed" not in out

@@ -234,4 +234,5 @@ def test_a_progress_bar_is_drawn_on_a_terminal_only(here: Path) -> None:
     os.close(controller)
     assert done.returncode == 0
     assert "1/1" in drawn
+    assert "0/100" not in drawn
     assert "\x1b" not in done.stdout
