@@ -10,7 +10,7 @@ import msgspec
 
 from syncscope.bench import texts
 from syncscope.bench.locked import LockedFile, NoFile
-from syncscope.bench.record import SCHEMA_VERSION, Row
+from syncscope.bench.record import SCHEMA_VERSION, Row, place
 from syncscope.comparison.results import SweepValue, UnusableResult
 from syncscope.subjects import Unusable
 
@@ -53,12 +53,12 @@ class Journal:
         Raises:
             UnusableResult: there is one that is not of ``cases``, or two of the same.
         """
-        places = [row.sweep for row in self.rows]
-        for at, place in enumerate(places):
-            if place not in cases or place in places[:at]:
-                why = "is there twice" if place in cases else "is none of this matrix"
-                named = ", ".join(f"{name}={value}" for name, value in place.items())
-                raise UnusableResult(f"{self.path}: its row {named} {why}: {_MENDING}")
+        seen: list[Mapping[str, SweepValue]] = []
+        for found in (row.sweep for row in self.rows):
+            if found not in cases or found in seen:
+                why = "is there twice" if found in cases else "is none of this matrix"
+                raise UnusableResult(f"{self.path}: its row {place(found)} {why}: {_MENDING}")
+            seen.append(found)
         return list(self.rows)
 
     def add(self, row: Row) -> None:

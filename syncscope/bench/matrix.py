@@ -9,7 +9,7 @@ from syncscope import __version__
 from syncscope.bench import texts
 from syncscope.bench.journal import Journal
 from syncscope.bench.plan import Loaded, Plan
-from syncscope.bench.record import Bench, Machine, Row
+from syncscope.bench.record import Bench, Machine, Row, place
 from syncscope.bench.rows import measured
 from syncscope.bench.summary import corrected, summaries
 from syncscope.comparison.environment import environment
@@ -54,13 +54,13 @@ def bench(
     cases = plan.sweep.cases()
     rows = journal.rows_of(cases) if journal else []
     left = [case for case in cases if case not in [row.sweep for row in rows]]
-    progress(_named(left[0]) if left else "", len(rows), len(cases))
+    progress(place(left[0]) if left else "", len(rows), len(cases))
     for row in engine(plan, loaded, machine, left):
         _check_text(row, rows)
         if journal and not row.failed:
             journal.add(row)
         rows.append(row)
-        progress(_named(row.sweep), len(rows), len(cases))
+        progress(place(row.sweep), len(rows), len(cases))
     if all(row.failed for row in rows):
         of = f"none of {len(rows)} rows could be run: " if len(rows) > 1 else ""
         raise Unusable(f"{of}{rows[0].failed}")
@@ -72,10 +72,9 @@ def _check_text(row: Row, others: Sequence[Row]) -> None:
     before = texts.of_rows(others)
     for file, text in row.imported.items():
         if before.get(file, text) != text:
-            where = _named(row.sweep) or "this one"
             raise Unusable(
-                f"{file}: its text was {before[file]} in the rows so far and is {text} in {where}: "
-                "put it back, or begin anew with another -o"
+                f"{file}: its text was {before[file]} in the rows so far and is {text} in "
+                f"{place(row.sweep)}: put it back, or begin anew with another -o"
             )
 
 
@@ -102,7 +101,3 @@ def assembled(plan: Plan, loaded: Loaded, rows: Sequence[Row]) -> Bench:
 
 def _of(rows: Sequence[Row], case: Case) -> Row:
     return next(row for row in rows if row.sweep == case)
-
-
-def _named(case: Case) -> str:
-    return ", ".join(f"{name}={value}" for name, value in case.items())

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import logging
 import os
+import socket
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
@@ -11,13 +13,18 @@ from typing import Any
 
 from syncscope.bench.machine import this_machine
 from syncscope.bench.plan import Loaded, Plan, identity, load
-from syncscope.bench.record import Machine, Row
+from syncscope.bench.record import Machine, Row, place
 from syncscope.bench.rows import measured
 from syncscope.comparison.results import SweepValue
 from syncscope.subjects import Unusable
 
 # What may differ between the machines of one cluster.
 _OF_A_MACHINE = ("device",)
+
+# Else ray tries for many minutes to reach a cluster that isn't there.
+_PATIENCE = {"RAY_py_gcs_connect_timeout_s": "10", "RAY_NUM_REDIS_GET_RETRIES": "1"}
+
+Case = Mapping[str, SweepValue]
 
 
 @dataclass(frozen=True)
@@ -29,28 +36,31 @@ class OnRay:
 
     address: str = ""
 
-    def __call__(
-        self, plan: Plan, loaded: Loaded, machine: Machine, cases: Sequence[Mapping[str, SweepValue]]
-    ) -> Iterator[Row]:
+    def __call__(self, plan: Plan, loaded: Loaded, machine: Machine, cases: Sequence[Case]) -> Iterator[Row]:
         """Run the rows; each as soon as a machine is free.
 
         Raises:
-            Unusable: ray is not installed, or a host has other subjects or another torch than this one.
+            Unusable: ray is not installed, there is no such cluster, a host has other subjects or another
+                torch than this one, or a worker died.
         """
-        ray = _ray()
-        ray.init(address=self.address or None, log_to_driver=False, ignore_reinit_error=True)
+        ray = _ray(self.address)
+        _connect(ray, self.address)
         try:
             task = ray.remote(max_retries=0, **_whole_machine(ray, plan))(_row)
             expected = identity(plan, loaded, machine)
-            waiting = [task.remote(plan, str(Path.cwd()), expected, dict(case)) for case in cases]
+            rows = {task.remote(plan, str(Path.cwd()), expected, dict(case)): case for case in cases}
+            waiting = list(rows)
             while waiting:
                 (finished,), waiting = ray.wait(waiting, num_returns=1)
-                yield _fetched(ray, finished)
+                yield _fetched(ray, finished, rows[finished])
         finally:
             ray.shutdown()
 
 
-def _ray() -> Any:
+def _ray(address: str) -> Any:
+    """The module; as it is imported it reads how long to wait for ``address``."""
+    for name, value in _PATIENCE.items() if address else ():
+        os.environ.setdefault(name, value)
     try:
         import ray
     except ImportError:
@@ -60,24 +70,52 @@ def _ray() -> Any:
     return ray
 
 
+def _connect(ray: Any, address: str) -> None:
+    try:
+        _knock(address)
+        ray.init(address=address or "local", log_to_driver=False, logging_level=logging.ERROR)
+    except (OSError, RuntimeError, ValueError) as error:
+        why = f"({type(error).__name__}: {str(error).strip().splitlines()[0]})"
+        if address:
+            raise Unusable(
+                f"ray-address: no cluster answers at {address} {why}: give the host:port of its head, "
+                "or leave --ray-address out"
+            ) from None
+        raise Unusable(f"engine: ray can't be started {why}: leave --engine ray out, or mend that") from None
+
+
+def _knock(address: str) -> None:
+    """Where nobody listens at ``host:port``, ray would say so in many lines, and late."""
+    host, _, port = address.removeprefix("ray://").rpartition(":")
+    if host and port.isdecimal():
+        socket.create_connection((host, int(port)), timeout=10).close()
+
+
 def _whole_machine(ray: Any, plan: Plan) -> dict[str, float]:
     """What a row takes for itself: a GPU, or all processors of a host, so that no row disturbs another."""
-    if plan.device == "cuda":
-        return {"num_gpus": 1}
-    return {"num_cpus": min(node["Resources"].get("CPU", 1) for node in ray.nodes() if node["Alive"])}
+    kind = "GPU" if plan.device == "cuda" else "CPU"
+    found = [node["Resources"].get(kind, 0) for node in ray.nodes() if node["Alive"]]
+    if not any(found):
+        raise Unusable(f"engine: no host of the cluster has a {kind}: choose another --device or cluster")
+    return {"num_gpus": 1} if kind == "GPU" else {"num_cpus": min(filter(None, found))}
 
 
-def _fetched(ray: Any, finished: Any) -> Row:
+def _fetched(ray: Any, finished: Any, case: Case) -> Row:
     try:
         row: Row = ray.get(finished)
     except ray.exceptions.RayTaskError as error:
         if isinstance(error.cause, Unusable):
             raise error.cause from None
         raise
+    except ray.exceptions.RayError as error:
+        raise Unusable(
+            f"engine: the worker of {place(case)} died ({type(error).__name__}): does a subject end its "
+            "process, or is memory short there?"
+        ) from None
     return row
 
 
-def _row(plan: Plan, folder: str, expected: Mapping[str, str], case: Mapping[str, SweepValue]) -> Row:
+def _row(plan: Plan, folder: str, expected: Mapping[str, str], case: Case) -> Row:
     """One row, on whichever host this runs."""
     os.chdir(folder)
     try:
@@ -86,7 +124,7 @@ def _row(plan: Plan, folder: str, expected: Mapping[str, str], case: Mapping[str
         raise Unusable(str(error)) from None
 
 
-def _measured_here(plan: Plan, expected: Mapping[str, str], case: Mapping[str, SweepValue]) -> Row:
+def _measured_here(plan: Plan, expected: Mapping[str, str], case: Case) -> Row:
     machine = this_machine(plan.device)
     loaded = _loaded(plan)
     found = identity(plan, loaded, machine)

@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import importlib.util
+import socket
+import subprocess
 import sys
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -17,8 +21,12 @@ from syncscope.bench.ray_engine import OnRay
 from syncscope.subjects import Unusable
 
 
-class RayTaskError(Exception):
-    """As ray's: it carries what the task raised."""
+class RayError(Exception):
+    """As ray's: the base of what a task can end with."""
+
+
+class RayTaskError(RayError):
+    """It carries what the task raised."""
 
     def __init__(self, cause: Exception) -> None:
         self.cause = cause
@@ -27,32 +35,37 @@ class RayTaskError(Exception):
 class Cluster:
     """Runs a task when it is waited for, the last one first."""
 
-    exceptions = SimpleNamespace(RayTaskError=RayTaskError)
+    exceptions = SimpleNamespace(RayTaskError=RayTaskError, RayError=RayError)
 
     def __init__(self) -> None:
         self.did: list[object] = []
+        self.unreachable: Exception | None = None
+        self.dying = False
+        self.resources = ({"CPU": 16.0}, {"CPU": 8.0}, {"CPU": 4.0}, {})
 
     def init(self, address, **options):
         self.did.append(("init", address))
+        if self.unreachable:
+            raise self.unreachable
 
     def shutdown(self):
         self.did.append("shutdown")
 
     def nodes(self):
-        resources = ({"CPU": 16.0}, {"CPU": 8.0}, {"CPU": 4.0})
-        return [{"Alive": at < 2, "Resources": each} for at, each in enumerate(resources)]
+        return [{"Alive": at != 2, "Resources": each} for at, each in enumerate(self.resources)]
 
     def remote(self, **options):
         self.did.append(options)
-        return lambda task: SimpleNamespace(remote=lambda *given: (task, given))
+        return lambda task: SimpleNamespace(remote=lambda *given: partial(task, *given))
 
     def wait(self, waiting, num_returns):
         return waiting[-num_returns:], waiting[:-num_returns]
 
-    def get(self, waiting):
-        task, given = waiting
+    def get(self, task):
+        if self.dying:
+            raise RayError("The worker died unexpectedly while executing this task.\nMore of it.")
         try:
-            return task(*given)
+            return task()
         except Exception as error:
             raise RayTaskError(error) from error
 
@@ -61,6 +74,7 @@ class Cluster:
 def cluster(monkeypatch: pytest.MonkeyPatch) -> Cluster:
     found = Cluster()
     monkeypatch.setitem(sys.modules, "ray", found)
+    monkeypatch.setattr(ray_engine, "_PATIENCE", {})
     ray_engine._loaded.cache_clear()
     return found
 
@@ -68,13 +82,13 @@ def cluster(monkeypatch: pytest.MonkeyPatch) -> Cluster:
 def test_its_rows_are_those_of_a_plain_run(plan, cluster) -> None:
     made = plan()
     loaded, machine = load(made), this_machine("cpu")
-    plain, spread = bench(made, loaded, machine), bench(made, loaded, machine, engine=OnRay("host:6379"))
+    plain, spread = bench(made, loaded, machine), bench(made, loaded, machine, engine=OnRay("auto"))
 
     def comparable(found):
         return [(row.sweep, row.parity, row.counts, row.machine) for row in found.rows]
 
     assert comparable(spread) == comparable(plain)
-    assert cluster.did[0] == ("init", "host:6379")
+    assert cluster.did[0] == ("init", "auto")
     assert cluster.did[-1] == "shutdown"
 
 
@@ -86,6 +100,7 @@ def test_a_row_on_the_cpu_takes_a_host_for_itself(plan, cluster) -> None:
 
 def test_a_row_on_a_gpu_takes_one(plan, cluster, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(ray_engine, "this_machine", lambda device: this_machine("cpu"))
+    cluster.resources = ({"CPU": 16.0}, {"CPU": 16.0, "GPU": 2.0})
     made = plan(n=(2,))
     list(OnRay()(replace(made, device="cuda"), load(made), this_machine("cpu"), []))
     assert cluster.did[1] == {"max_retries": 0, "num_gpus": 1}
@@ -104,3 +119,80 @@ def test_a_subject_that_fails_is_told_as_ever(plan, cluster) -> None:
     made = plan("def sums(x):\n    raise ValueError('no')\n", n=(2,))
     (row,) = OnRay()(made, load(made), this_machine("cpu"), [{"n": 2}])
     assert row.failed == "new (new.py) failed for n=2: ValueError: no (new.py:2)"
+
+
+@pytest.mark.parametrize(
+    ("address", "error", "line"),
+    [
+        ("auto", ConnectionError("Could not find any.\nMore of it."),
+         "ray-address: no cluster answers at auto (ConnectionError: Could not find any.): "
+         "give the host:port of its head, or leave --ray-address out"),
+        ("foo bar", ValueError("Invalid address format: foo bar"),
+         "ray-address: no cluster answers at foo bar (ValueError: Invalid address format: foo bar): "
+         "give the host:port of its head, or leave --ray-address out"),
+        ("", RuntimeError("Failed to start GCS."),
+         "engine: ray can't be started (RuntimeError: Failed to start GCS.): leave --engine ray out, or mend "
+         "that"),
+    ],
+)  # fmt: skip
+def test_a_cluster_that_is_not_there_is_one_line(plan, cluster, address, error, line) -> None:
+    made = plan(n=(2,))
+    cluster.unreachable = error
+    with pytest.raises(Unusable) as refused:
+        list(OnRay(address)(made, load(made), this_machine("cpu"), [{"n": 2}]))
+    assert str(refused.value) == line
+
+
+def test_where_nobody_listens_ray_is_not_asked(plan, cluster) -> None:
+    made = plan(n=(2,))
+    with socket.socket() as unheard:
+        unheard.bind(("127.0.0.1", 0))
+        address = f"127.0.0.1:{unheard.getsockname()[1]}"
+        with pytest.raises(
+            Unusable, match=f"ray-address: no cluster answers at {address} .ConnectionRefused"
+        ):
+            list(OnRay(address)(made, load(made), this_machine("cpu"), [{"n": 2}]))
+    assert cluster.did == []
+
+
+def test_a_worker_that_dies_is_one_line(plan, cluster) -> None:
+    made = plan(n=(2,))
+    cluster.dying = True
+    with pytest.raises(
+        Unusable, match=r"^engine: the worker of n=2 died \(RayError\): does a subject end its"
+    ):
+        list(OnRay()(made, load(made), this_machine("cpu"), [{"n": 2}]))
+    assert cluster.did[-1] == "shutdown"
+
+
+def test_a_cluster_without_a_gpu_is_not_waited_for(plan, cluster) -> None:
+    made = plan(n=(2,))
+    with pytest.raises(Unusable, match="engine: no host of the cluster has a GPU"):
+        list(OnRay()(replace(made, device="cuda"), load(made), this_machine("cpu"), [{"n": 2}]))
+    assert cluster.did[-1] == "shutdown"
+
+
+SMALL = """
+import torch
+def make_inputs(n, device):
+    return (torch.arange(n, device=device),)
+def f(x):
+    return x.sum()
+"""
+
+
+@pytest.mark.skipif(not importlib.util.find_spec("ray"), reason="ray is not installed")
+@pytest.mark.parametrize("address", ["foo bar", "127.0.0.1:1"])
+def test_rays_own_words_are_not_shown(tmp_path: Path, address: str) -> None:
+    (tmp_path / "f.py").write_text(SMALL)
+    place = ["--sweep", "n=3", "--device", "cpu", "--engine", "ray", "--ray-address", address]
+    done = subprocess.run(
+        [sys.executable, "-m", "syncscope", "bench", "f.py", "f.py", *place],
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+    )
+    assert done.returncode == 2
+    note, line, rest = done.stderr.split("\n")
+    assert line.startswith(f"syncscope: ray-address: no cluster answers at {address} (")
+    assert rest == ""

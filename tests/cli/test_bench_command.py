@@ -235,8 +235,8 @@ def test_a_saved_benchmark_that_is_cut_short_is_one_line(
     capsys.readouterr()
     assert main(["report", "m.json"]) == 2
     assert capsys.readouterr().err == (
-        "syncscope: m.json: not a syncscope result (Input data was truncated): make it anew with the command that "
-        "wrote it\n"
+        "syncscope: m.json: not a syncscope result (Input data was truncated): make it anew with "
+        "the command that wrote it\n"
     )
 
 
