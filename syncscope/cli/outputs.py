@@ -95,8 +95,11 @@ def draw(bench: Bench, folder: Path | None) -> None:
     from syncscope.reports import bench_plots
 
     try:
-        for path in bench_plots.draw(bench, folder):
+        drawn = bench_plots.draw(bench, folder)
+        for path in drawn:
             click.echo(f"wrote {path}", err=True)
+        if not drawn:
+            click.echo("no row was timed: there is nothing to plot", err=True)
     except OSError as error:
         raise Unusable(f"{folder}: cannot be written ({error.strerror}); write elsewhere") from None
 

@@ -41,12 +41,14 @@ _THEMES = (
 def draw(bench: Bench, folder: Path) -> list[Path]:
     """Write each plot for which there are figures as ``NAME-light.svg`` and ``NAME-dark.svg``.
 
+    The folder is made if there is any.
+
     Raises:
         OSError: the folder can't be made or written.
     """
-    folder.mkdir(exist_ok=True)
     written = []
     for name, plot in _plots(bench):
+        folder.mkdir(exist_ok=True)
         for theme in _THEMES:
             path = folder / f"{name}-{theme.name}.svg"
             write_whole(path, _svg(plot, theme))
@@ -102,13 +104,13 @@ def _is_numeric(bench: Bench, name: str) -> bool:
 
 def _speedup(axes: Axes, theme: Theme, bench: Bench, variable: str) -> None:
     """A series a dtype and machine: the geometric mean at each point, and its rows' intervals' reach."""
+    beside = _scale(axes, bench, variable)
     for at, (name, rows) in enumerate(_series(bench).items()):
         points = sorted({row.sweep[variable] for row in rows}, key=float)
         groups = [[row.latency for row in rows if row.latency and row.sweep[variable] == x] for x in points]
         means = [geometric_mean([latency.speedup for latency in group]) for group in groups]
         axes.errorbar(
-            # Beside each other, so that no interval hides another.
-            [float(x) * 1.03**at for x in points],
+            [beside(float(x), at) for x in points],
             means,
             yerr=_reach(groups, means),
             color=theme.series[at % len(theme.series)],
@@ -118,12 +120,25 @@ def _speedup(axes: Axes, theme: Theme, bench: Bench, variable: str) -> None:
             label=name,
         )
     axes.axhline(1, color=theme.ink, linewidth=0.8)
-    axes.set_xscale("log", base=2)
     axes.xaxis.set_major_formatter(_plain)
     axes.set_xlabel(_axis(variable))
     axes.set_ylabel("speedup, old p50 / new p50")
     axes.set_title(f"Speedup over {variable.replace('_', ' ')}, with the reach of the 95 % intervals")
     axes.legend()
+
+
+def _scale(axes: Axes, bench: Bench, variable: str) -> Callable[[float, int], float]:
+    """Choose the scale of x: doublings, or even steps where a value has none, being 0 or below.
+
+    Returns:
+        Where the series with a number has its point: beside the others', so that no interval hides another.
+    """
+    values = [float(row.sweep[variable]) for row in bench.rows]
+    if min(values) > 0:
+        axes.set_xscale("log", base=2)
+        return lambda x, at: x * 1.03**at
+    step = 0.01 * (max(values) - min(values))
+    return lambda x, at: x + step * at
 
 
 def _series(bench: Bench) -> dict[str, list[Row]]:
@@ -179,6 +194,8 @@ def _worth(axes: Axes, theme: Theme, bench: Bench) -> None:
     """A point a row, and the fitted line of each machine."""
     for at, (name, rows) in enumerate(_series(bench).items()):
         points = [(row.removed, row.latency.saved_ns / 1e3) for row in rows if row.latency and row.counts]
+        if not points:
+            continue
         axes.plot(
             *zip(*points, strict=True),
             _MARKS[at % len(_MARKS)],

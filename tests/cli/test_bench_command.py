@@ -240,6 +240,18 @@ def test_a_saved_benchmark_that_is_cut_short_is_one_line(
     )
 
 
+def test_where_no_time_was_taken_nothing_is_plotted_and_it_says_so(
+    here: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (here / "new.py").write_text("def total(x):\n    return -x.sum()\n")
+    assert benched("-o", "m.json", "--plots", "plots") == 1
+    said = "no row was timed: there is nothing to plot\n"
+    assert capsys.readouterr().err.endswith(said)
+    assert main(["report", "m.json", "--plots", "plots"]) == 0
+    assert capsys.readouterr() == ("", said)
+    assert not (here / "plots").exists()
+
+
 def test_there_are_no_plots_of_a_comparison(result: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["report", "result.json", "--plots", "plots"]) == 2
     assert capsys.readouterr().err == (

@@ -9,6 +9,7 @@ from pathlib import Path
 from xml.etree import ElementTree
 
 import pytest
+from matplotlib.figure import Figure
 from rich.console import Console
 
 from syncscope.bench.record import Bench, Counted, Device, Machine, Row
@@ -227,6 +228,28 @@ def test_plots_are_drawn_for_light_and_dark_pages(found: Bench, tmp_path: Path) 
 def test_without_times_there_are_no_plots(tmp_path: Path) -> None:
     counted = replace(row(2), latency=None)
     assert bench_plots.draw(bench(counted, device="sim"), tmp_path / "plots") == []
+    assert not (tmp_path / "plots").exists()
+
+
+@pytest.mark.parametrize(
+    ("values", "scale"),
+    [((1, 2, 4), "log"), ((-1, 0, 1, 2), "linear"), ((0, 0.25, 0.5), "linear"), ((0.25, 0.5), "log")],
+)
+def test_every_point_of_the_speedup_is_on_the_plot(values: tuple[float, ...], scale: str) -> None:
+    made = replace(bench(*(replace(row(2), sweep={"x": x}) for x in values)), swept=["x"])
+    axes = Figure().add_subplot()
+    bench_plots._speedup(axes, bench_plots._THEMES[0], made, "x")
+    assert axes.get_xscale() == scale
+    (line,) = axes.containers[0].lines[:1]
+    assert list(line.get_xdata()) == list(values)
+    left, right = axes.get_xlim()
+    assert left <= values[0] and values[-1] <= right
+
+
+def test_a_machine_whose_waits_were_not_counted_has_no_points_of_worth(tmp_path: Path) -> None:
+    uncounted = replace(row(4, machine=replace(HERE, name="other")), counts={})
+    written = bench_plots.draw(bench(row(2), uncounted), tmp_path / "plots")
+    assert "worth-light.svg" in [path.name for path in written]
 
 
 @pytest.mark.parametrize(
