@@ -35,7 +35,9 @@ class LockedFile:
 
     def read(self) -> bytes:
         """All of it."""
-        return os.pread(self._descriptor, os.fstat(self._descriptor).st_size, 0)
+        with open(self._descriptor, "rb", closefd=False) as file:
+            file.seek(0)
+            return file.read()
 
     def cut(self, size: int) -> None:
         """Keep the first ``size`` bytes."""
