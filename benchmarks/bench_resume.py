@@ -4,8 +4,8 @@
 
 The 288 rows of the published matrix on the CPU with 5 iterations, once as it is and once killed (SIGKILL, the
 whole process group) KILLS times at random moments and given again each time. All else is as it is by default,
-but for the channels (HIDDEN) and the trials of a row that is run again. That is any row slower beyond 3 %, with
-5 iterations often by chance: each trial has RECHECK_ITERATIONS, in place of 500.
+but for the channels (HIDDEN) and the trials of a row that is run again, as is any that is slower beyond 3 %
+(with 5 iterations often by chance): each trial has RECHECK_ITERATIONS, in place of 500.
 
 Compared are, row for row: the case, parity, the counts of both sides, the number of samples of each side, and
 that no row failed. Times are not, nor what follows from them: speedup, verdict, and whether it was run again;
