@@ -115,7 +115,8 @@ def _has_format(source: Tensor, wanted: torch.memory_format | None) -> bool:
     "where.self",
     why="a 0-dim CPU operand of where is copied to the device first",
     source="aten/src/ATen/native/TensorCompare.cpp, where_self_out",
-    figures="1 HtoD, 1 wait for each 0-dim tensor of the host; nothing for Python numbers",
+    figures="1 HtoD, 1 wait for each 0-dim tensor of the host, and for a Python number beside one; "
+    "nothing for other Python numbers",
     instead="a Python number, or a tensor on the device",
     mixes=True,
 )

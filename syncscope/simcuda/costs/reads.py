@@ -63,7 +63,6 @@ def _why() -> str:
 
 @cost(
     "masked_fill_.Tensor",
-    "index_fill_.int_Tensor",
     "masked_fill.Tensor_out",
     why="the fill value is a 0-dim device tensor, and the kernel wants it as a number",
     source="aten/src/ATen/native/cuda/Indexing.cu, masked_fill__cuda; TensorAdvancedIndexing.cpp",
@@ -73,6 +72,19 @@ def _why() -> str:
 def fill_with_tensor(call: Call) -> Charge | None:
     """The value, unless the host has it."""
     return read(call["value"]) if call.on_device("value") else None
+
+
+@cost(
+    "index_fill_.int_Tensor",
+    why="the fill value is a 0-dim device tensor, and the host reads it to fill with a number",
+    source="aten/src/ATen/native/TensorAdvancedIndexing.cpp, index_fill_",
+    figures="1 DtoH, 1 wait where the value is on the device, whatever is filled; nothing otherwise",
+    instead="index_put_ or index_copy_ with a tensor on the device",
+    enters=True,
+    mixes=True,
+)
+def index_fill(call: Call) -> None:
+    """Nothing of its own: item() and the form that takes a number are heard."""
 
 
 @cost(

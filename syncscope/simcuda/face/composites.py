@@ -10,6 +10,7 @@ from torch import Tensor
 
 from syncscope.simcuda.charges import Charge
 from syncscope.simcuda.costs import table
+from syncscope.simcuda.face.construction import read_elements
 from syncscope.simcuda.face.crossing import Move, moved
 from syncscope.simcuda.face.spellings import spelling
 from syncscope.simcuda.face.spoken import Spoken
@@ -99,6 +100,22 @@ def _of_ctc(words: dict[str, Any], lengths: list[Any]) -> list[Charge]:
     return [charge for charge in charges if charge is not None]
 
 
+@spelling(torch.where, Tensor.where)
+def where(spoken: Spoken) -> Any:
+    """``torch.where(mask, t, 1.)``: the number becomes a tensor where ``t`` is, and goes up with it."""
+    names = ("condition", "self", "other") if spoken.func is torch.where else ("self", "condition", "other")
+    words = dict(zip(names, spoken.args, strict=False)) | spoken.kwargs
+    values = [words.get("self", words.get("input")), words.get("other")]
+    numbers = [one for one in values if isinstance(one, (int, float, complex))]
+    if len(numbers) == 1 and spoken.inputs_on_device and not any(map(table.is_on, values)):
+        charge = table.upload(torch.scalar_tensor(numbers[0]))
+        spoken.device.charge([charge] if charge else [], op="aten::where", why=_NUMBER)
+    return spoken.plainly()
+
+
+_NUMBER = "a number beside a 0-dim tensor of the host becomes one too, and is uploaded"
+
+
 @spelling(torch.tensor_split, Tensor.tensor_split)
 def tensor_split(spoken: Spoken) -> Any:
     """``torch.tensor_split(x, indices)``: indices in a tensor have to be the host's.
@@ -106,7 +123,12 @@ def tensor_split(spoken: Spoken) -> Any:
     Raises:
         RuntimeError: they are on the device; as PyTorch words it (TensorShape.cpp).
     """
-    if any(table.is_on(value) for value in (*spoken.args[1:2], *spoken.kwargs.values())):
+    words = dict(zip(("input", "indices", "dim"), spoken.args, strict=False)) | spoken.kwargs
+    dim = words.pop("dim", None)
+    if any(
+        table.is_on(value) for name, value in words.items() if name != "input" and isinstance(value, Tensor)
+    ):
+        read_elements(spoken.device, [dim])
         raise RuntimeError(
             "tensor_split expected tensor_indices_or_sections to be on cpu, but it's on cuda:0"
         )
@@ -157,6 +179,7 @@ def sparse_coo_tensor(spoken: Spoken) -> Any:
     """``torch.sparse_coo_tensor``: bounds are read where no size is given, or invariants are checked."""
     names = ("indices", "values", "size")
     words = dict(zip(names, spoken.args, strict=False)) | spoken.kwargs
+    _read_data(spoken, *(words.get(name) for name in names[:2]))
     asked = None if words.get("device") is None else means_cuda(words["device"])
     if "values" not in words:
         return spoken.plainly()  # of a size alone
@@ -167,6 +190,7 @@ def sparse_coo_tensor(spoken: Spoken) -> Any:
     for name in names[:2]:
         words[name] = _on_device(words[name])
     words.pop("device", None)
+    _read_data(spoken, words.get("size"))
     checked = words.get("check_invariants")
     if words.get("size") is None or (_checks_invariants() if checked is None else checked):
         bounds = [_bounds(words["indices"])] * 2 if words["indices"].numel() else []
@@ -185,16 +209,35 @@ def sparse_coo_tensor(spoken: Spoken) -> Any:
 )
 def sparse_compressed_tensor(spoken: Spoken) -> Any:
     """``torch.sparse_csr_tensor``: parts of the host go up where a device is named."""
+    _read_data(spoken, *spoken.args[:3], *(spoken.kwargs.get(name) for name in _PARTS))
     device = spoken.kwargs.get("device")
     if device is None or not means_cuda(device):
         return spoken.plainly()
     parts = [_on_device(part) for part in spoken.args[:3]]
     words = {
-        name: _on_device(part) if name.endswith(("indices", "values")) else part
+        name: _on_device(part) if name in _PARTS else part
         for name, part in spoken.kwargs.items()
         if name != "device"
     }
     return spoken.run(*parts, *spoken.args[3:], **words)
+
+
+_PARTS = (
+    "crow_indices",
+    "ccol_indices",
+    "compressed_indices",
+    "col_indices",
+    "row_indices",
+    "plain_indices",
+    "values",
+)
+
+
+def _read_data(spoken: Spoken, *given: Any) -> None:
+    """Charge the device tensors in lists that the binding makes tensors, or a size, of."""
+    for data in given:
+        if isinstance(data, (list, tuple)):
+            read_elements(spoken.device, data)
 
 
 def _on_device(data: Any) -> Tensor:

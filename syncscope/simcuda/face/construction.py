@@ -65,10 +65,21 @@ def new_tensor(spoken: Spoken) -> Any:
 
 @spelling(Tensor.new)
 def new(spoken: Spoken) -> Any:
-    """``t.new([1., 2.])``, the old form: data is uploaded; a size, or parts that are tensors, are not."""
+    """``t.new([1., 2.])``, the old form: data is uploaded; a size, or a tensor, is not.
+
+    Raises:
+        TypeError: the tensor is on the other side; as PyTorch words it (tensor_new.cpp).
+    """
     like, *given = spoken.args
     if len(given) == 1 and not isinstance(given[0], (int, torch.Size, Tensor)):
         return built(spoken)
+    if (
+        len(given) == 1
+        and isinstance(given[0], Tensor)
+        and PLACEMENT.is_on(given[0]) != PLACEMENT.is_on(like)
+    ):
+        kinds = [CUDA if PLACEMENT.is_on(one) else CPU for one in (like, given[0])]
+        raise TypeError("expected {} (got {})".format(*kinds))
     return spoken.run(like, *given, **spoken.kwargs)
 
 
@@ -203,15 +214,16 @@ class _TensorType(type):
             TypeError: a tensor of the host is given; as PyTorch words it (tensor_new.cpp).
         """
         given = args[0] if args else 0
-        if isinstance(given, Tensor):
-            if not PLACEMENT.is_on(given):
-                raise TypeError(f"expected CUDA (got CPU) in torch.cuda.{cls.__name__}")
+        if isinstance(given, Tensor) and len(args) == 1:
+            if not PLACEMENT.is_on(given) or given.dtype is not cls.dtype:
+                found = f"{CUDA if PLACEMENT.is_on(given) else CPU}, {given.dtype}"
+                raise TypeError(f"expected CUDA, {cls.dtype} (got {found}) in torch.cuda.{cls.__name__}")
             return given.detach()
-        with unheard(), torch._C._ExcludeDispatchKeyGuard(_MODES):
+        with torch._C._ExcludeDispatchKeyGuard(_MODES):
             made = getattr(torch, cls.__name__)(*args)
         PLACEMENT.put(made)
         device = watch.active()
-        if device is not None and not isinstance(given, (int, torch.Size)):
+        if device is not None and len(args) == 1 and not isinstance(given, (int, torch.Size)):
             _charge_upload(device, made, f"torch.cuda.{cls.__name__}")
         return _lifted(made)
 

@@ -8,24 +8,37 @@ from typing import Any
 import torch
 from torch import Tensor
 
+from syncscope.simcuda.face.construction import as_tensor, tensor
 from syncscope.simcuda.face.crossing import Move
 from syncscope.simcuda.face.spellings import spelling
 from syncscope.simcuda.face.spoken import Spoken
-from syncscope.simcuda.face.transfers import carried, to
+from syncscope.simcuda.face.transfers import carried, cpu, cuda, to, type_as
 from syncscope.simcuda.places import means_cuda
 
-_TO = torch.ops.aten.to
+_ATEN, _PRIMS = torch.ops.aten, torch.ops.prims
+_TO = _ATEN.to
+
+
+def _all(packet: Any) -> list[Any]:
+    return [getattr(packet, name) for name in packet.overloads()]
+
+
 _OVERLOADS = [
     overload
-    for packet in (_TO, torch.ops.aten._to_copy)
-    for overload in (getattr(packet, name) for name in packet.overloads())
+    for overload in (*_all(_TO), *_all(_ATEN._to_copy))
     if overload._schema.overload_name != "out" and overload._schema.arguments[0].name == "self"
 ]
 
 spelling(_TO)(to)
+spelling(_ATEN.cpu, *_all(_ATEN.cpu))(cpu)
+spelling(_ATEN.cuda, *_all(_ATEN.cuda))(cuda)
+spelling(_ATEN.type_as, *_all(_ATEN.type_as))(type_as)
+spelling(_ATEN.tensor, *_all(_ATEN.tensor))(tensor)
+spelling(_ATEN.as_tensor, *_all(_ATEN.as_tensor))(as_tensor)
+spelling(_PRIMS.device_put, *_all(_PRIMS.device_put))(to)
 
 
-@spelling(torch.ops.aten._to_copy, *_OVERLOADS)
+@spelling(_ATEN._to_copy, *_OVERLOADS)
 def to_overload(spoken: Spoken) -> Any:
     """An overload of ``to`` or ``_to_copy``, with its arguments by the schema's names."""
     func: Any = spoken.func
@@ -41,6 +54,12 @@ def to_overload(spoken: Spoken) -> Any:
     copies = schema.name.endswith("_to_copy") or bool(words.get("copy"))
     move = Move(cuda, words.get("dtype"), bool(words.get("non_blocking")), copies, words.get("memory_format"))
     return carried(tensor, move)
+
+
+@spelling(_PRIMS.copy_to, *_all(_PRIMS.copy_to))
+def copy_to(spoken: Spoken) -> Any:
+    """``torch.ops.prims.copy_to(a, b)``: ``a.copy_(b)``, whatever is where."""
+    return torch.Tensor.copy_(*spoken.args, **spoken.kwargs)
 
 
 @spelling(torch._to_cpu)

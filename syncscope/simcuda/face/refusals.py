@@ -8,6 +8,7 @@ import torch
 from torch import Tensor
 
 from syncscope.simcuda.face.casting import uncast
+from syncscope.simcuda.face.construction import read_elements
 from syncscope.simcuda.face.spellings import spelling
 from syncscope.simcuda.face.spoken import Spoken
 from syncscope.simcuda.placement import PLACEMENT
@@ -42,12 +43,15 @@ def only_on_cpu(spoken: Spoken) -> Any:
 
 @spelling(torch.quantile, torch.nanquantile, Tensor.quantile, Tensor.nanquantile)
 def quantile(spoken: Spoken) -> Any:
-    """``torch.quantile(t, q)``: ``q`` in a tensor lives where ``t`` does.
+    """``torch.quantile(t, q)``: ``q`` in a tensor lives where ``t`` does; a dimension in one is read.
 
     Raises:
         RuntimeError: it doesn't; as PyTorch words it (Sorting.cpp, quantile_checks).
     """
-    given = [one for one in (*spoken.args, *spoken.kwargs.values()) if isinstance(one, Tensor)]
+    words = dict(zip(("input", "q", "dim"), spoken.args, strict=False)) | spoken.kwargs
+    if isinstance(words.get("dim"), Tensor):
+        read_elements(spoken.device, [words["dim"]])
+    given = [one for name, one in words.items() if isinstance(one, Tensor) and name != "dim"]
     if len({PLACEMENT.is_on(one) for one in given}) > 1:
         raise RuntimeError("quantile() q tensor must be on the same device as the input tensor")
     return uncast(spoken)

@@ -14,8 +14,8 @@ Spelling = Callable[["Spoken"], Any]
 
 _SPELLINGS: dict[Any, Spelling] = {}
 _FILES = (
-    "queries", "transfers", "construction", "composites", "nested", "attention", "sharing", "overloads",
-    "refusals", "casting", "powers", "plans",
+    "queries", "brackets", "transfers", "construction", "composites", "nested", "attention", "sharing",
+    "overloads", "refusals", "casting", "powers", "plans",
 )  # fmt: skip
 
 

@@ -66,12 +66,12 @@ def _told(spelling: str, make: Callable[..., Any], *args: Any, **kwargs: Any) ->
     """Make the tensor on the host, and charge the elements of device tensors that it is made of.
 
     Raises:
-        TypeError: it is to be made of a device tensor itself; as PyTorch words it (tensor_new.cpp).
+        TypeError: a typed one is to be made of a device tensor; as PyTorch words it (tensor_new.cpp).
     """
     device = watch.active()
-    if device is not None and args:
-        if is_on(args[0]):
-            raise TypeError("expected CPU (got CUDA)")
+    if device is not None and len(args) == 1:  # the numbers of a size are heard as they are read
         if not isinstance(args[0], Tensor):
             read_elements(device, args[0], spelling)
+        elif is_on(args[0]) and spelling != "torch.Tensor":
+            raise TypeError("expected CPU (got CUDA)")
     return make(*args, **kwargs)

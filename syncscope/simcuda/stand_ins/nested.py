@@ -6,8 +6,10 @@ from collections.abc import Callable
 from typing import Any
 
 import torch
+from torch import Tensor
 
-from syncscope.simcuda import watched
+from syncscope.simcuda import watch, watched
+from syncscope.simcuda.face.construction import read_elements
 from syncscope.simcuda.face.nested import at
 
 
@@ -18,6 +20,11 @@ def show() -> watched.Undo:
 
 def nested_tensor(own: Callable[..., Any], data: Any, *, device: Any = None, **options: Any) -> Any:
     """``torch.nested.nested_tensor(data, device=...)``: a leaf, of lists or tensors."""
+    here = watch.active()
+    if here is not None:
+        for part in data:
+            if not isinstance(part, Tensor):
+                read_elements(here, part, "torch.nested.nested_tensor")
     wants_gradient = bool(options.pop("requires_grad", False))
     with torch.no_grad():
         made = at(own(data, **options), device)
