@@ -94,3 +94,48 @@ def test_a_hook_changes_the_gradient_until_it_is_removed():
     handle.remove()
     (x * 2).sum().backward()
     assert x.grad.tolist() == [8.0] * 4
+
+
+class OnBothSides(torch.autograd.Function):
+    """One result on the device, one on the host; its backward keeps what it is given."""
+
+    given: tuple = ()
+
+    @staticmethod
+    def forward(ctx, a, b):
+        return a * 2, b * 2
+
+    @staticmethod
+    def backward(ctx, of_first, of_second):
+        OnBothSides.given = (of_first, of_second)
+        return of_first * 2, of_second * 2
+
+
+@pytest.mark.parametrize("used", [0, 1])
+def test_zeros_for_a_result_that_is_not_used_are_where_the_result_is(used):
+    a = torch.ones(3, device="cuda", requires_grad=True)
+    b = torch.ones(3, requires_grad=True)
+    OnBothSides.apply(a, b)[used].sum().backward()
+    assert [one.is_cuda for one in OnBothSides.given] == [True, False]
+    assert a.grad.is_cuda
+    assert not b.grad.is_cuda
+
+
+WRITES = {
+    "number by index": ("0.0", False, 1),
+    "number by mask": ("0.0", True, 0),
+    "host scalar": ("torch.tensor(1.0)", False, 1),
+    "device scalar": ("torch.ones((), device='cuda')", False, 0),
+}
+
+
+@pytest.mark.parametrize(("value", "by_mask", "waits"), WRITES.values(), ids=WRITES)
+def test_the_backward_of_a_write_uploads_what_the_write_did(value, by_mask, waits, events):
+    weights = torch.ones(4, 5, device="cuda", requires_grad=True)
+    hidden = weights * 2
+    index = hidden > 5 if by_mask else torch.zeros(3, dtype=torch.long, device="cuda")
+    hidden[index] = eval(value)
+    loss = hidden.sum()
+    events.clear()
+    loss.backward()
+    assert (count(events).htod, count(events).waits) == (waits, waits)

@@ -12,7 +12,7 @@ from syncscope.simcuda import watch
 from syncscope.simcuda.charges import Charge
 from syncscope.simcuda.costs.layouts import charged, overlap
 from syncscope.simcuda.costs.table import Call, cost, fetch, is_on, size_read, upload
-from syncscope.simcuda.frames import called
+from syncscope.simcuda.frames import called, tensors
 from syncscope.simcuda.hearing import unheard
 from syncscope.simcuda.placement import PLACEMENT
 
@@ -91,7 +91,18 @@ def _numbers(one: Tensor | None) -> Sequence[Tensor | None]:
 
 def _is_refused(values: Tensor) -> bool:
     """Whether these are values of the host that a tensor on the device doesn't take: more than a number."""
-    return not is_on(values) and values.dim() > 0 and _is_the_users(values)
+    if is_on(values) or values.dim() == 0 or not _is_the_users(values):
+        return False
+    return not _was_expanded(values)
+
+
+def _was_expanded(values: Tensor) -> bool:
+    """Whether vmap made ``values`` of a 0-dim one, which is uploaded first (BatchRulesScatterOps.cpp)."""
+    device = watch.active()
+    frame = None if device is None else called(device.frames)
+    if frame is None or values.untyped_storage().nbytes() > values.element_size():
+        return False
+    return any(one.dim() == 0 and not is_on(one) for one in tensors(frame.args, frame.kwargs))
 
 
 @cost(

@@ -15,7 +15,7 @@ from typing import Any
 import torch
 from torch import Tensor, _ops
 
-from syncscope.simcuda import hearing, tangents, watch
+from syncscope.simcuda import backward, hearing, tangents, watch
 from syncscope.simcuda.charges import Charge
 from syncscope.simcuda.costs import table
 from syncscope.simcuda.dispatch import determinism, detours, mixing
@@ -131,11 +131,13 @@ class _Hearing:
         return bool(frames) and frames[-1].operator == self.op.name
 
     def _makes_device_tensor(self, inputs: list[Tensor]) -> bool:
-        if inputs and not self.op.factory:
+        if (inputs or self.numbers) and not self.op.factory:
             return False
         if inputs and self.device.simulated and not self._is_asked_for_the_device():
             return self._takes_tangent_up()  # else made after the model of a tensor of the host
-        if self._is_tangent_of_the_host():
+        if self.numbers:
+            return False  # copies of a number stay the host's
+        if self._is_tangent_of_the_host() or backward.are_of_the_host(self.op, self.args):
             return False
         return self.device.places_on_device() or _names_cuda(self.kwargs.get("device"))
 

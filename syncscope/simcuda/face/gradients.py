@@ -91,7 +91,7 @@ def _changes_the_first(func: Any) -> bool:
 
 
 def _fetching(value: object) -> object:
-    return _Fetching.apply(value) if _is_host_scalar(value) else value  # type: ignore[no-untyped-call]
+    return Fetching.apply(value) if _is_host_scalar(value) else value  # type: ignore[no-untyped-call]
 
 
 def _is_host_scalar(value: object) -> bool:
@@ -105,15 +105,17 @@ def _is_host_scalar(value: object) -> bool:
     )
 
 
-class _Fetching(torch.autograd.Function):
+class Fetching(torch.autograd.Function):
     """The tensor itself; its gradient is fetched from the device."""
 
     @staticmethod
     def forward(ctx: Any, tensor: Tensor) -> Tensor:
+        """A view of it."""
         return tensor.view_as(tensor)
 
     @staticmethod
     def backward(ctx: Any, gradient: Tensor) -> Tensor:
+        """The gradient on the host."""
         if not PLACEMENT.is_on(gradient):
             return gradient
         with unheard():

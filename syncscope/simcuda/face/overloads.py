@@ -45,15 +45,15 @@ def to_overload(spoken: Spoken) -> Any:
     schema = getattr(func, "default", func)._schema
     words = dict(zip((argument.name for argument in schema.arguments), spoken.args, strict=False))
     words |= spoken.kwargs
-    tensor, other, device = words["self"], words.get("other"), words.get("device")
+    given, other, device = words["self"], words.get("other"), words.get("device")
     if isinstance(other, Tensor):
-        return to(Spoken(Tensor.to, (tensor, other), {}, spoken.caller, device=spoken.device))
+        return to(Spoken(Tensor.to, (given, other), {}, spoken.caller, device=spoken.device))
     cuda = None if device is None else means_cuda(device)
-    if device is not None and cuda is None:
+    if not isinstance(given, Tensor) or (device is not None and cuda is None):
         return spoken.run(*spoken.args, **spoken.kwargs)
     copies = schema.name.endswith("_to_copy") or bool(words.get("copy"))
     move = Move(cuda, words.get("dtype"), bool(words.get("non_blocking")), copies, words.get("memory_format"))
-    return carried(tensor, move)
+    return carried(given, move)
 
 
 @spelling(_PRIMS.copy_to, *_all(_PRIMS.copy_to))

@@ -16,6 +16,7 @@ from torch.autograd.function import BackwardCFunction
 
 from syncscope.simcuda import watch, watched
 from syncscope.simcuda.face.crossing import Move, moved
+from syncscope.simcuda.face.gradients import Fetching
 from syncscope.simcuda.placement import PLACEMENT
 
 Own = Callable[..., Any]
@@ -34,27 +35,35 @@ def show() -> watched.Undo:
 def of_roots(own: Own, outputs: Sequence[Any], grads: Sequence[Any], *rest: Any, **options: Any) -> Any:
     """What ``t.backward(g)`` and ``torch.autograd.grad(t, inputs, g)`` begin with."""
     made = own(outputs, grads, *rest, **options)
-    places = [PLACEMENT.is_on(one) if isinstance(one, Tensor) else None for one in outputs]
-    return _at(made, places, "invalid gradient")
+    return _at(made, _places(outputs), "invalid gradient")
 
 
 _own_apply = torch.autograd.Function.__dict__["apply"].__func__
 
 
 def _applied(cls: Any, *args: Any, **kwargs: Any) -> Any:
-    """``Function.apply(...)``: where the arguments live is kept for the backward."""
+    """``Function.apply(...)``: where the arguments and the results live is kept for the backward."""
     result = _own_apply(cls, *args, **kwargs)
     if watch.active() is None:
         return result
-    for one in result if isinstance(result, tuple) else (result,):
+    results = result if isinstance(result, tuple) else (result,)
+    for one in results:
         node = one.grad_fn if isinstance(one, Tensor) else None
         if isinstance(node, BackwardCFunction):
-            node._places = [PLACEMENT.is_on(arg) if isinstance(arg, Tensor) else None for arg in args]
+            node._places = _places(args)
+            node._made_at = [] if cls is Fetching else _places(results)
     return result
 
 
+def _places(values: Sequence[Any]) -> list[bool | None]:
+    return [PLACEMENT.is_on(one) if isinstance(one, Tensor) else None for one in values]
+
+
 def of_function(own: Own, node: Any, *args: Any) -> Any:
-    """What a user's ``backward`` returns."""
+    """What a user's ``backward`` is given (zeros for a result that has no gradient) and what it returns."""
+    for gradient, place in zip(args, getattr(node, "_made_at", ()), strict=False):
+        if isinstance(gradient, Tensor) and place is not None and PLACEMENT.is_on(gradient) != place:
+            (PLACEMENT.put if place else PLACEMENT.take_back)(gradient)
     made = own(node, *args)
     places = getattr(node, "_places", None)
     if places is None:
