@@ -27,7 +27,7 @@ _INDEXED_WRITES = (
 def note(result: object, value: object) -> None:
     """Keep on the node that made ``result`` where its 0-dim ``value`` lives."""
     if isinstance(value, Tensor) and value.dim() == 0 and isinstance(result, Tensor):
-        node = result.grad_fn
+        node: Any = result.grad_fn
         if node is not None:
             node.metadata[_ON_DEVICE] = PLACEMENT.is_on(value)
 
@@ -36,7 +36,7 @@ def are_of_the_host(op: Operator, args: tuple[Any, ...]) -> bool:
     """Whether ``op`` makes the zeros of a value that lives on the host."""
     if op.name != "zeros" or args[0]:
         return False
-    node = torch._C._current_autograd_node()
+    node: Any = torch._C._current_autograd_node()
     if node is None:
         return False
     return not node.metadata.get(_ON_DEVICE, node.name() not in _INDEXED_WRITES)
