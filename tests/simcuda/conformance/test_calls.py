@@ -17,7 +17,8 @@ DIFFERS: dict[str, str] = {
 }
 
 # When the calls were recorded no kernel ran, so these read a value that was never computed, and went on or
-# ended otherwise than with true values. The directions of their copies, and whether they wait, are the same.
+# ended otherwise than with true values. The directions of their copies, and whether they wait, are the same;
+# what was recorded with true values, `with_values`, is equal.
 WITHOUT_VALUES: dict[str, str] = {
     "d0345": "x[mask] = v4[:2]: how many elements are masked",
     "d0612": "AdaptiveLogSoftmaxWithLoss: whether the targets are in range",
@@ -38,8 +39,18 @@ _NOTED = re.compile(r"d2h=(\d+), h2d=(\d+)(?:, d2d=\d+)?, syncs=(\d+)")
 
 @pytest.fixture
 def expected(call, outcome):
-    figures = (call.get(name, 0) for name in ("dtoh", "htod", "dtod", "waits"))
-    return outcome(*figures, raises=call.get("raises", ""))
+    return recorded(call, outcome)
+
+
+@pytest.fixture
+def with_values(call, outcome):
+    """What was done when values were computed, of a call that depends on them; None where that isn't sure."""
+    return recorded(call["with_values"], outcome) if "with_values" in call else None
+
+
+def recorded(row, outcome):
+    figures = (row.get(name, 0) for name in ("dtoh", "htod", "dtod", "waits"))
+    return outcome(*figures, raises=row.get("raises", ""))
 
 
 def directions_in_note(note):
@@ -66,9 +77,11 @@ def check_waits(got, expected):
     assert not got.waits or expected.waits, "a false wait"
 
 
-def test_call_copies_and_waits_as_on_cuda(call, expected, on_simulated_device):
+def test_call_copies_and_waits_as_on_cuda(call, expected, with_values, on_simulated_device):
     got = on_simulated_device(call["call"], call.get("setup", ""))
     check_figures(call, got, expected)
+    if with_values is not None:
+        assert (got.figures, got.raises) == (with_values.figures, with_values.raises)
     if got.raises == expected.raises and not call.get("value_dependent"):
         check_waits(got, expected)
 
