@@ -21,6 +21,7 @@ from syncscope.observe.steps import Named
 from syncscope.observe.tally import Folded, Spot, Tally
 from syncscope.observe.threads import HeardThread, UnheardThread
 from syncscope.sites import Site
+from syncscope.subjects import Unusable
 
 if TYPE_CHECKING:
     from syncscope.simcuda.watch import Sink, Watch
@@ -73,7 +74,7 @@ class Scope:
 
     Raises:
         UnknownFamily: ``count`` names no operator that reaches a device.
-        Unusable: ``per`` is no regular expression.
+        Unusable: ``per`` is no regular expression; ``device`` is neither "sim" nor the GPU of this machine.
     """
 
     def __init__(
@@ -237,6 +238,12 @@ def _kind(name: str) -> type[Watch]:
         from syncscope.simcuda.simulation import SimulatedDevice
 
         return SimulatedDevice
+    if name != "cuda":
+        raise Unusable(f'device={name!r}: expected "sim", the simulated GPU, or "cuda", this machine\'s')
+    import torch
+
+    if not torch.cuda.is_available():
+        raise Unusable('device="cuda": torch finds no GPU on this machine: give device="sim"')
     from syncscope.observe.gpu import WatchedGpu
 
     return WatchedGpu

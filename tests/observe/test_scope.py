@@ -1,5 +1,6 @@
 """The scope: what the code inside it makes the host and the device exchange."""
 
+import re
 import tracemalloc
 
 import pytest
@@ -9,6 +10,7 @@ import syncscope
 from syncscope.events import Event, count, figure
 from syncscope.observe.families import UnknownFamily, family_of
 from syncscope.observe.planted import PLANTS, examine
+from syncscope.subjects import Unusable
 
 
 def test_the_readmes_example():
@@ -145,3 +147,16 @@ def test_equal_events_take_no_memory():
         growth = kept(2000)
         tracemalloc.stop()
     assert growth < 2000
+
+
+@pytest.mark.parametrize(
+    ("device", "message"),
+    [
+        ("cpu", 'device=\'cpu\': expected "sim", the simulated GPU, or "cuda", this machine\'s'),
+        ("cuda", 'device="cuda": torch finds no GPU on this machine: give device="sim"'),
+    ],
+)
+def test_a_device_that_is_not_there_is_said_at_once(device, message, monkeypatch):
+    monkeypatch.setattr(torch.cuda, "is_available", lambda: False)
+    with pytest.raises(Unusable, match=re.escape(message)):
+        syncscope.observe(device=device)
