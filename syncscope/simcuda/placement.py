@@ -194,5 +194,12 @@ def answers_itself(kind: type) -> bool:
     return handler is not None and handler is not torch._C._disabled_torch_dispatch_impl
 
 
+@cache
+def overrides(kind: type) -> bool:
+    """Whether this class, of tensors or not, is asked for the answer before torch is."""
+    handler = getattr(kind, "__torch_function__", torch._C._disabled_torch_function_impl)
+    return kind is not Tensor and handler is not torch._C._disabled_torch_function_impl
+
+
 PLACEMENT = Placement()
 """The one simulated device of this process: a tensor stays where it is from one scope to the next."""

@@ -23,7 +23,7 @@ from syncscope.simcuda.dispatch.growth import Growth
 from syncscope.simcuda.frames import Frame, tensors
 from syncscope.simcuda.hearing import KEY, below, switch, unheard
 from syncscope.simcuda.operators import Operator, moves_no_bytes, operator, with_numbers
-from syncscope.simcuda.placement import PLACEMENT, answers_itself
+from syncscope.simcuda.placement import PLACEMENT, answers_itself, overrides
 from syncscope.simcuda.places import CPU
 
 _DisableTorchFunction = torch._C.DisableTorchFunction
@@ -118,6 +118,12 @@ class _Hearing:
         for tensor in inputs:
             if type(tensor) is not Tensor and answers_itself(type(tensor)):
                 return self._answered_by_subclass()
+        if any(map(overrides, map(type, inputs))):
+            with torch._C.DisableTorchFunctionSubclass():  # nor is a class of the user's to hear of it
+                return self._looked_into(inputs)
+        return self._looked_into(inputs)
+
+    def _looked_into(self, inputs: list[Tensor]) -> Any:
         if not self._is_part_of_itself():
             self.device.operators[self.op.name] += 1
         on_device = list(map(PLACEMENT.is_on, inputs))

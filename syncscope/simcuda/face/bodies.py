@@ -14,7 +14,8 @@ from types import CodeType, FunctionType
 from typing import Any
 
 import torch
-from torch import Tensor
+
+from syncscope.simcuda.placement import overrides
 
 _QUESTIONS: dict[str, Callable[..., bool]] = {
     "has_torch_function": lambda arguments: _any_overrides(arguments),
@@ -45,9 +46,12 @@ def hands_on(code: CodeType) -> bool:
     return "handle_torch_function" in code.co_names
 
 
-def overridden(args: Iterable[Any]) -> bool:
-    """Whether an argument is of a subclass with a ``__torch_function__`` of its own: it is asked first."""
-    return _any_overrides(args)
+def overridden(types: Iterable[type]) -> bool:
+    """Whether one of ``types``, those of a call's arguments, is asked for the answer before torch is.
+
+    A class that calls down to torch itself (``super().__torch_function__``) has switched that off.
+    """
+    return any(map(overrides, types)) and torch._C._is_torch_function_enabled()
 
 
 @cache
@@ -77,12 +81,4 @@ class _Globals(dict[str, Any]):
 
 
 def _any_overrides(arguments: Iterable[Any]) -> bool:
-    return any(map(_overrides, map(type, arguments)))
-
-
-@cache
-def _overrides(kind: type) -> bool:
-    handler = getattr(kind, "__torch_function__", None)
-    if handler is None or handler is torch._C._disabled_torch_function_impl:
-        return False
-    return getattr(handler, "__func__", handler) is not Tensor.__torch_function__.__func__  # type: ignore[attr-defined]
+    return overridden(map(type, arguments))

@@ -16,7 +16,7 @@ from syncscope.simcuda.face.spellings import spelling
 from syncscope.simcuda.face.spoken import Spoken
 from syncscope.simcuda.frames import tensors
 from syncscope.simcuda.hearing import unheard
-from syncscope.simcuda.placement import PLACEMENT
+from syncscope.simcuda.placement import PLACEMENT, answers_itself
 from syncscope.simcuda.places import means_cuda
 from syncscope.simcuda.reasons import reason
 
@@ -37,7 +37,7 @@ def one_hot(spoken: Spoken) -> Any:
     classes = int(classes)
     if classes == -1:
         classes = int(indices.max()) + 1
-    if torch._C._functorch.is_functorch_wrapped_tensor(indices):
+    if answers_itself(type(indices)) or torch._C._functorch.is_functorch_wrapped_tensor(indices):
         return (indices.unsqueeze(-1) == torch.arange(classes, device=indices.device)).long()
     made = torch.zeros((*indices.shape, classes), dtype=indices.dtype, device=indices.device)
     return made.scatter_(-1, indices.unsqueeze(-1), 1)

@@ -87,18 +87,24 @@ def new(spoken: Spoken) -> Any:
 def as_tensor(spoken: Spoken) -> Any:
     """``torch.as_tensor(data)`` and ``torch.asarray(data)``: a tensor is moved, not copied."""
     words = dict(zip(("data", "dtype", "device"), spoken.args, strict=False)) | spoken.kwargs
-    data = words.get("data", words.get("obj"))
+    data = words.pop("data" if "data" in words else "obj", None)
     if not isinstance(data, Tensor):
         if words.get("copy") is False and hasattr(data, "__array_interface__"):
             _refuse_copy(torch.as_tensor(data), _target(words.get("device"), False), words.get("dtype"))
         return built(spoken)
-    target = _target(words.get("device"), PLACEMENT.is_on(data))
-    copies = bool(words.get("copy"))
-    if words.get("copy") is False:
-        _refuse_copy(data, target, words.get("dtype"))
+    with torch._C.DisableTorchFunctionSubclass():  # the binding takes a tensor as data, of whatever class
+        return _as_asked(data, **words)
+
+
+def _as_asked(
+    data: Tensor, dtype: torch.dtype | None = None, device: Any = None, copy: bool | None = None, **_: Any
+) -> Tensor:
+    target = _target(device, PLACEMENT.is_on(data))
+    if copy is False:
+        _refuse_copy(data, target, dtype)
     if target == PLACEMENT.is_on(data):
-        return data.to(dtype=words.get("dtype") or data.dtype, copy=copies)
-    return moved(data, Move(target, words.get("dtype")))
+        return data.to(dtype=dtype or data.dtype, copy=bool(copy))
+    return moved(data, Move(target, dtype))
 
 
 def _refuse_copy(data: Tensor, target: bool, dtype: torch.dtype | None) -> None:
@@ -144,9 +150,10 @@ def _is_array(data: Any) -> bool:
 
 def read_elements(device: Watch, data: Any, spelling: str = "") -> None:
     """Charge the elements of device tensors in ``data``, a list or the like: each is read as with item()."""
-    elements = [t for t in tensors((data,), {}) if t is not data for _ in range(t.numel())]
+    with torch._C.DisableTorchFunctionSubclass():  # they are asked for their numbers, by the binding
+        elements = [t for t in tensors((data,), {}) if t is not data for _ in range(t.numel())]
+        charges = [table.read(element) for element in elements if PLACEMENT.is_on(element)]
     device.operators["_local_scalar_dense"] += len(elements)  # torch.profiler counts the host's as well
-    charges = [table.read(element) for element in elements if PLACEMENT.is_on(element)]
     device.charge(charges, op="aten::_local_scalar_dense", why=_READ.why, spelling=spelling)
 
 
@@ -193,8 +200,8 @@ def _copied(spoken: Spoken, data: Tensor, like: Tensor | None = None) -> Any:
     words = spoken.kwargs
     on_device = PLACEMENT.is_on(data if like is None else like)
     target = _target(words.get("device"), on_device)
-    dtype = words.get("dtype") or (data.dtype if like is None else like.dtype)
-    with torch.no_grad():
+    with torch.no_grad(), torch._C.DisableTorchFunctionSubclass():  # it is taken as data, of whatever class
+        dtype = words.get("dtype") or (data.dtype if like is None else like.dtype)
         if target != PLACEMENT.is_on(data):
             result = moved(data, Move(target, dtype))
         else:

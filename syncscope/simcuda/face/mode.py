@@ -8,11 +8,12 @@ from types import FrameType
 from typing import Any
 
 import torch.utils._device
+from torch import Tensor
 from torch.overrides import TorchFunctionMode, handle_torch_function
 from torch.utils._device import _device_constructors
 
 from syncscope.simcuda import tangents, watch
-from syncscope.simcuda.face import fakes, replaced
+from syncscope.simcuda.face import bodies, fakes, replaced
 from syncscope.simcuda.face.spellings import spellings
 from syncscope.simcuda.face.spoken import Spoken
 from syncscope.simcuda.frames import tensors
@@ -40,12 +41,17 @@ class Face(TorchFunctionMode):
         args: tuple[Any, ...] = (),
         kwargs: Mapping[str, Any] | None = None,
     ) -> Any:
-        """Answer ``func`` as a machine with one GPU would."""
+        """Answer ``func`` as a machine with one GPU would.
+
+        A class that overrides it is asked first, by torch, and what it calls in its turn passes here again.
+        """
         words = dict(kwargs) if kwargs else {}
         if watch.active() is not self.device:
             return func(*args, **words)  # a device that stands inside of this one answers
         if fakes.is_traced(types):
             return fakes.answered(self.device, func, args, words)
+        if bodies.overridden(types):
+            return NotImplemented
         func = replaced.native(func)
         handed = self.device.handed
         if handed is not None and func is handed.func and words.get("device") != CUDA:
@@ -80,7 +86,13 @@ def _unheard(func: Callable[..., Any], args: tuple[Any, ...], words: dict[str, A
 
 
 def _caller(frame: FrameType) -> FrameType | None:
-    """Who called the function: torch's functions in Python ask through two frames of their own."""
-    if frame.f_code is not handle_torch_function.__code__ or frame.f_back is None:
-        return frame
-    return frame.f_back.f_back
+    """Who called the function: torch asks through frames of its own, two for a function in Python."""
+    caller: FrameType | None = frame
+    while caller is not None and caller.f_code in _ASKING:
+        for _ in range(_ASKING[caller.f_code]):
+            caller = caller and caller.f_back
+    return caller
+
+
+_ASKING = {handle_torch_function.__code__: 2, Tensor.__torch_function__.__func__.__code__: 1}  # type: ignore[attr-defined]
+"""Code that stands between the user and the mode, and how many frames it has."""

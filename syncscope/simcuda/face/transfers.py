@@ -12,7 +12,7 @@ from syncscope.simcuda.face.crossing import Move, moved
 from syncscope.simcuda.face.spellings import spelling
 from syncscope.simcuda.face.spoken import Spoken
 from syncscope.simcuda.hearing import unheard
-from syncscope.simcuda.placement import PLACEMENT
+from syncscope.simcuda.placement import PLACEMENT, answers_itself
 from syncscope.simcuda.places import means_cuda
 
 
@@ -114,8 +114,14 @@ def type_as(spoken: Spoken) -> Any:
 
 @spelling(Tensor.tolist)
 def tolist(spoken: Spoken) -> Any:
-    """``t.tolist()``: the whole tensor in one copy, of whatever shape."""
-    (tensor,) = spoken.args
+    """``t.tolist()``: the whole tensor in one copy, of whatever shape.
+
+    Raises:
+        RuntimeError: a class answers for the tensor; from PyTorch, before anything is read.
+    """
+    tensor: Tensor = spoken.args[0]
+    if answers_itself(type(tensor)):
+        return spoken.run_unheard(tensor)
     with torch.no_grad():
         return spoken.run_unheard(_fetched(tensor))
 
@@ -125,11 +131,12 @@ def numpy(spoken: Spoken) -> Any:
     """``t.numpy()`` refuses a tensor on the device; ``t.numpy(force=True)`` fetches it.
 
     Raises:
+        RuntimeError: a class answers for the tensor; from PyTorch, before anything is read.
         TypeError: the tensor is on the device; as PyTorch words it (tensor_numpy.cpp).
     """
-    tensor, *rest = spoken.args
-    if not PLACEMENT.is_on(tensor):
-        return spoken.run(tensor, *rest, **spoken.kwargs)
+    tensor: Tensor = spoken.args[0]
+    if not PLACEMENT.is_on(tensor) or answers_itself(type(tensor)):
+        return spoken.run(*spoken.args, **spoken.kwargs)
     if not spoken.kwargs.get("force", False):
         raise TypeError(
             "can't convert cuda:0 device type tensor to numpy. "
