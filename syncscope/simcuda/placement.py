@@ -109,6 +109,10 @@ class Placement:
     def _holds_parts(self, tensor: Tensor) -> bool:
         return any(storage in self._device or storage in self._wrappers for storage in storages(tensor))
 
+    def was_used(self) -> bool:
+        """Whether this process ever had a tensor on the device, to within those that were taken back."""
+        return len(self._device) > 0
+
     def put_wrapper(self, tensor: Tensor) -> None:
         """Place ``tensor``, which wraps what only its class knows of, on the device."""
         with torch._C.DisableTorchFunctionSubclass():  # nor can it say its layout before it wraps something

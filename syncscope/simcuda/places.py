@@ -6,6 +6,8 @@ from typing import Any
 
 import torch
 
+from syncscope.simcuda import forks
+
 CUDA = torch.device("cuda", 0)
 CPU = torch.device("cpu")
 
@@ -16,7 +18,7 @@ def means_cuda(device: Any) -> bool | None:
     """Whether ``device`` names the simulated GPU (True), the host (False), or neither (None: meta).
 
     Raises:
-        RuntimeError: there is no such GPU; as PyTorch words it.
+        RuntimeError: there is no such GPU, or it can't be reached in a forked process; as PyTorch words it.
     """
     wanted = torch.device("cuda", device) if isinstance(device, int) else torch.device(device)
     if wanted.type == "cpu":
@@ -25,6 +27,7 @@ def means_cuda(device: Any) -> bool | None:
         return None
     if wanted.index not in (None, 0):
         raise _Error("CUDA error: invalid device ordinal (the simulated machine has one GPU, cuda:0)")
+    forks.refuse_bad()
     return True
 
 

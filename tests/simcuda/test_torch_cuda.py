@@ -35,7 +35,6 @@ def test_there_is_one_gpu():
         lambda: torch.cuda.set_device(1),
         lambda: torch.cuda.synchronize(1),
         lambda: torch.cuda.device(1).__enter__(),
-        lambda: torch.cuda.get_device_properties(1),
         lambda: torch.tensor([1.0], device=torch.device("cuda", 3)),
         lambda: torch.nn.Linear(2, 2).to("cuda:1"),
         lambda: torch.UntypedStorage(4, device="cuda:1"),
@@ -330,3 +329,128 @@ def test_settings_of_tunable_operators_are_told_again():
     assert (tunable.get_filename(), tunable.get_rotating_buffer_size()) == ("found0.csv", 2 * 1024 * 1024)
     assert not tunable.get_results()
     assert not tunable.read_file("found.csv")
+
+
+def test_the_part_of_the_runtime_that_torch_hands_on():
+    runtime = torch.cuda.cudart()
+    assert repr(runtime.cudaError.success) == "<cudaError.success: 0>"
+    assert repr(runtime.cudaError(2)) == "<cudaError.???: 2>"
+    assert runtime.cudaGetErrorString(runtime.cudaError(2)) == "out of memory"
+    host = torch.ones(4)
+    assert runtime.cudaHostRegister(host.data_ptr(), host.nbytes, 0) == runtime.cudaError.success
+    assert runtime.cudaHostUnregister(host.data_ptr()) == runtime.cudaError.success
+    assert runtime.cudaMemGetInfo(0) == torch.cuda.mem_get_info()
+    assert not hasattr(runtime, "cudaDeviceSynchronize")
+    torch.cuda.check_error(runtime.cudaProfilerStart())
+    torch.cuda.check_error(0)
+    with pytest.raises(torch.cuda.CudaError, match=r"out of memory \(2\)"):
+        torch.cuda.check_error(2)
+
+
+def asked_of(index):
+    return [
+        lambda: torch.cuda.get_device_properties(index),
+        lambda: torch.cuda.get_device_name(index),
+        lambda: torch.cuda.get_device_capability(index),
+        lambda: torch.cuda.can_device_access_peer(index, 0),
+        lambda: torch.cuda.can_device_access_peer(0, index),
+    ]
+
+
+@pytest.mark.parametrize("ask", [*asked_of(5), *asked_of(-1)])
+def test_a_gpu_that_is_not_there_has_no_properties(ask):
+    with pytest.raises(AssertionError, match=r"Invalid (peer )?device id"):
+        ask()
+
+
+@pytest.mark.parametrize("ask", [torch.cuda.get_device_properties, torch.cuda.synchronize])
+def test_the_host_is_no_gpu(ask):
+    with pytest.raises(ValueError, match="Expected a cuda device, but got: cpu"):
+        ask("cpu")
+
+
+def test_a_tensor_names_no_gpu_so_the_current_one_is_meant(events):
+    index = torch.tensor(0, device="cuda")
+    events.clear()
+    assert torch.cuda.get_device_name(index) == torch.cuda.get_device_name()
+    assert torch.cuda.get_device_capability(index) == (9, 0)
+    assert events == []
+    torch.cuda.synchronize(index)
+    assert kinds(events) == [("wait", "torch.cuda.synchronize")]
+
+
+@pytest.mark.parametrize(
+    ("use", "error", "message"),
+    [
+        (lambda t: torch.accelerator.get_device_capability(), RuntimeError, "doesn't support getting device"),
+        (lambda t: torch.accelerator.set_device_index(t), ValueError, "with a specified index"),
+        (lambda t: torch.cuda._sleep(t), RuntimeError, r"_sleep\(\): expected 'int'"),
+        (lambda t: torch.cuda._sleep(2.5), RuntimeError, r"_sleep\(\): expected 'int'"),
+        (lambda t: torch.cuda.set_per_process_memory_fraction(t), TypeError, "must be `float`"),
+        (lambda t: torch.cuda.set_per_process_memory_fraction(1.5), ValueError, "Allowed range: 0~1"),
+        (lambda t: torch.backends.cuda.preferred_blas_library("none"), RuntimeError, "Choose from: default"),
+        (lambda t: t.untyped_storage().resize_(t * 8), RuntimeError, "resize_ expects an int"),
+    ],
+)
+def test_what_cuda_refuses_is_refused(use, error, message):
+    with pytest.raises(error, match=message):
+        use(torch.tensor(1, device="cuda"))
+
+
+def test_a_storage_is_not_read_to_learn_that_its_size_is_no_number(events):
+    size = torch.tensor(8, device="cuda")
+    storage = torch.zeros(4, device="cuda").untyped_storage()
+    events.clear()
+    with pytest.raises(RuntimeError):
+        storage.resize_(size)
+    assert events == []
+
+
+def test_the_blas_library_that_is_preferred_is_told_again():
+    assert torch.backends.cuda.preferred_blas_library() == torch._C._BlasBackend.Cublas
+    torch.backends.cuda.preferred_blas_library("cublaslt")
+    assert torch.backends.cuda.preferred_blas_library() == torch._C._BlasBackend.Cublaslt
+
+
+def test_an_event_for_other_processes_has_a_handle():
+    assert len(torch.cuda.Event(interprocess=True).ipc_handle()) == 64
+
+
+def test_a_kernel_in_cudas_language_is_refused_in_one_clear_line():
+    double = torch.cuda.jiterator._create_jit_fn("template <typename T> T twice(T x) { return x + x; }")
+    with pytest.raises(
+        RuntimeError, match=r"^a simulated device compiles no kernels of torch.cuda.jiterator"
+    ):
+        double(torch.ones(2, device="cuda"))
+
+
+@pytest.mark.filterwarnings("ignore:Sparse invariant checks")
+def test_the_old_types_of_sparse_tensors(device):
+    FloatTensor = torch.cuda.sparse.FloatTensor
+    empty = FloatTensor()
+    assert (tuple(empty.shape), empty.layout, empty.is_cuda) == ((0,), torch.sparse_coo, True)
+    assert tuple(FloatTensor(2, 3).shape) == tuple(FloatTensor(torch.Size([2, 3])).shape) == (2, 3)
+    indices, values = torch.tensor([[0, 2]], device="cuda"), torch.ones(2, device="cuda")
+    made = FloatTensor(indices, values, torch.Size([3]))
+    assert made.to_dense().tolist() == [1, 0, 1]
+    assert isinstance(made, FloatTensor)
+    assert not isinstance(made, torch.cuda.sparse.HalfTensor)
+    assert not isinstance(made.cpu(), FloatTensor)
+
+
+def test_functions_that_were_taken_before_a_scope_answer_in_it(events):
+    assert (taken["is_available"](), taken["device_count"](), taken["current_device"]()) == (True, 1, 0)
+    assert taken["get_device_name"]() == torch.cuda.get_device_name()
+    assert taken["mem_get_info"]() == torch.cuda.mem_get_info()
+    taken["init"]()
+    taken["synchronize"]()
+    assert kinds(events) == [("wait", "torch.cuda.synchronize")]
+
+
+taken = {
+    name: getattr(torch.cuda, name)
+    for name in (
+        "is_available", "device_count", "current_device", "get_device_name", "mem_get_info", "init",
+        "synchronize",
+    )
+}  # fmt: skip

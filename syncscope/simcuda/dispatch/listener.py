@@ -15,7 +15,7 @@ from typing import Any
 import torch
 from torch import Tensor, _ops
 
-from syncscope.simcuda import backward, hearing, tangents, watch
+from syncscope.simcuda import backward, forks, hearing, tangents, watch
 from syncscope.simcuda.charges import Charge
 from syncscope.simcuda.costs import table
 from syncscope.simcuda.dispatch import determinism, detours, mixing
@@ -205,6 +205,7 @@ class _Hearing:
 
     def _on_device(self, inputs: list[Tensor], mixed: bool) -> Any:
         self.device.touched = True
+        forks.refuse_work()
         entry = self._entry(inputs)
         if mixed and self.device.simulated and not self._takes_both(entry):
             mixing.refuse_two_devices(self.op, self.args, self.kwargs)

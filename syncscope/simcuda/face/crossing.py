@@ -12,7 +12,7 @@ from torch import Tensor
 from torch.autograd import forward_ad
 from torch.utils._python_dispatch import _pop_mode_temporarily
 
-from syncscope.simcuda import modes, watch
+from syncscope.simcuda import forks, modes, watch
 from syncscope.simcuda.charges import Charge
 from syncscope.simcuda.costs import table
 from syncscope.simcuda.frames import Frame
@@ -97,6 +97,7 @@ _TRACED = (
 
 def _crossed(tensor: Tensor, move: Move) -> Tensor:
     """Copy the values and place the copy, or ask Python code that answers for it; charge the memcpy."""
+    forks.refuse_bad() if move.cuda else forks.refuse_work()
     device = watch.active()
     if device is not None and modes.are_heard():
         return _crossed_by_mode(device, tensor, move)

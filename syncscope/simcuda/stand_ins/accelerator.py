@@ -6,6 +6,7 @@ from contextlib import nullcontext
 from typing import Any
 
 import torch
+from torch.accelerator._utils import _get_device_index
 
 from syncscope.simcuda.places import means_cuda
 from syncscope.simcuda.stand_ins import memory, streams
@@ -21,8 +22,18 @@ def set_device_index(device: Any, /) -> None:
 
     Raises:
         RuntimeError: there is no such GPU; as PyTorch words it.
+        ValueError: no index of a GPU is named; as PyTorch words it.
     """
-    means_cuda(device)
+    means_cuda(_get_device_index(device))
+
+
+def get_device_capability(device: Any = None, /) -> dict[str, Any]:
+    """``torch.accelerator.get_device_capability()``.
+
+    Raises:
+        RuntimeError: always; as PyTorch words it for CUDA (c10/core/impl/DeviceGuardImplInterface.h).
+    """
+    raise RuntimeError("Backend doesn't support getting device capabilities.")
 
 
 MEMORY: dict[str, Any] = {
@@ -53,6 +64,6 @@ ANSWERS: dict[str, Any] = {
     "set_stream": streams.set_stream,
     "synchronize": synchronize,
     "device_index": nullcontext,
-    "get_device_capability": lambda device=None, /: {},
+    "get_device_capability": get_device_capability,
 }
 """What ``torch.accelerator`` says."""

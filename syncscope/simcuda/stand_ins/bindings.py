@@ -1,7 +1,7 @@
 """Functions of ``torch._C`` for a GPU, for code that calls them without ``torch.cuda``.
 
-A CPU build lacks most of them. ``_cuda_getDeviceCount`` stays away: torch asks for it to learn whether it
-was built for CUDA, in every thread.
+A CPU build lacks most of them, and torch asks for ``_cuda_getDeviceCount`` to learn whether it was built for
+CUDA: so those are found in watched threads alone.
 """
 
 from __future__ import annotations
@@ -11,32 +11,27 @@ from typing import Any
 
 import torch
 
-from syncscope.simcuda import watch, watched
+from syncscope.simcuda import forks, watch, watched
 from syncscope.simcuda.places import means_cuda
 from syncscope.simcuda.stand_ins import accelerator, memory, streams, tunable
 
 
 def show() -> watched.Undo:
     """Let them answer in watched threads; the function returned ends it."""
-    undo = [_answered(name, answer) for name, answer in _ANSWERS.items()]
+    undo = [_answered(name, answer) for name, answer in _ANSWERS.items() if hasattr(torch._C, name)]
+    undo.append(watched.attribute(torch._C, "__getattr__", _missing))
     return lambda: [back() for back in undo]
 
 
 def _answered(name: str, answer: Callable[..., Any]) -> watched.Undo:
-    if hasattr(torch._C, name):
-        return watched.method(torch._C, name, lambda own, *args: answer(*args))
-    return watched.attribute(torch._C, name, _only_watched(name, answer))
+    return watched.method(torch._C, name, lambda own, *args: answer(*args))
 
 
-def _only_watched(name: str, answer: Callable[..., Any]) -> Callable[..., Any]:
-    """``answer``; in a thread that isn't watched, what calling a function that isn't there leads to."""
-
-    def called(*args: Any) -> Any:
-        if watch.active() is None:
-            raise AttributeError(f"module 'torch._C' has no attribute '{name}'")
-        return answer(*args)
-
-    return called
+def _missing(name: str) -> Callable[..., Any]:
+    """What a module is asked for a name that it hasn't: those of a GPU, in watched threads."""
+    if name in _ANSWERS and watch.active() is not None:
+        return _ANSWERS[name]
+    raise AttributeError(f"module 'torch._C' has no attribute '{name}'")
 
 
 def _nothing(*args: Any) -> None:
@@ -55,8 +50,23 @@ def _described(stream: Any) -> tuple[int, int, int]:
     return stream.stream_id, stream.device_index, stream.device_type
 
 
+def _refuse_to_compile(*args: Any) -> None:
+    """What ``torch.cuda.jiterator`` calls: the kernel is CUDA's C++, which only a GPU's compiler takes.
+
+    Raises:
+        RuntimeError: always.
+    """
+    raise RuntimeError(
+        "a simulated device compiles no kernels of torch.cuda.jiterator: write the function with torch's "
+        "operators here, or take a GPU"
+    )
+
+
 _ANSWERS: dict[str, Callable[..., Any]] = {
     **tunable.ANSWERS,
+    "_cuda_getDeviceCount": lambda: 1,
+    "_cuda_isInBadFork": forks.is_bad,
+    "_cuda_jiterator_compile_and_launch_kernel": _refuse_to_compile,
     "_accelerator_synchronizeDevice": accelerator.synchronize,
     "_cuda_synchronize": streams.synchronize,
     "_cuda_getDevice": lambda: 0,

@@ -11,7 +11,7 @@ from typing import Any
 import torch
 from torch.cuda._utils import _get_device_index
 
-from syncscope.simcuda import debug_mode, preferences, watched
+from syncscope.simcuda import debug_mode, forks, preferences, watched
 from syncscope.simcuda.face import generators, plans, sharing
 from syncscope.simcuda.face.construction import tensor_type
 from syncscope.simcuda.places import means_cuda
@@ -31,6 +31,8 @@ from syncscope.simcuda.stand_ins import (
     parallel,
     profiling,
     recall,
+    runtime,
+    sparse_types,
     storages,
     streams,
     tracing,
@@ -41,7 +43,7 @@ from syncscope.simcuda.watch import Watch
 
 _PARTS = (
     attention, defaults, preferences, parallel, streams, storages, sharing, autocast, grouping, legacy,
-    nested, gradients, profiling, tracing, plans, tunable,
+    nested, gradients, profiling, tracing, plans, tunable, runtime,
     bindings, blind_spots,
 )  # fmt: skip
 _lock = threading.Lock()
@@ -73,6 +75,7 @@ def _change(device: type[Watch]) -> None:
         for module, answers in _modules():
             _undo.append(watched.module(module, answers))
         _undo.append(watched.attribute(torch, "Generator", _GENERATOR))
+        _undo.append(watched.attribute(torch.cuda, "_get_device_properties", _properties))
         for part in _PARTS:
             _undo.append(part.show())
         _undo.append(recall.show(device))
@@ -92,6 +95,7 @@ def _modules() -> Iterator[tuple[ModuleType, dict[str, Any]]]:
     yield torch.cuda, _ANSWERS
     yield torch.cuda.memory, memory.ANSWERS
     yield torch.cuda.random, generators.ANSWERS
+    yield torch.cuda.sparse, sparse_types.ANSWERS
     yield torch.cuda.nvtx, _NVTX
     yield torch.cuda.graphs, _GRAPHS
     yield torch.cuda.profiler, _PROFILER
@@ -156,9 +160,46 @@ PROPERTIES = SimpleNamespace(
 
 
 def _properties(device: Any = None) -> SimpleNamespace:
-    if device is not None:
-        means_cuda(device)
+    forks.refuse_bad()
+    _index(device)
     return PROPERTIES
+
+
+def _index(device: Any, of: str = "device") -> int:
+    """The index of the one GPU; whatever is no name of a device (None, a tensor) means the current one.
+
+    Raises:
+        AssertionError: there is no such GPU; as PyTorch words it.
+        ValueError: no GPU is named; as PyTorch words it.
+    """
+    if _get_device_index(device, optional=True) != 0:
+        raise AssertionError(f"Invalid {of} id")
+    return 0
+
+
+def _current_device() -> int:
+    forks.refuse_bad()
+    return 0
+
+
+def _can_access_peer(device: Any, peer_device: Any) -> bool:
+    """A GPU is no peer of itself, and there is no other."""
+    return _index(device) != _index(peer_device, of="peer device")
+
+
+def _cudart() -> SimpleNamespace:
+    forks.refuse_bad()
+    return runtime.CUDART
+
+
+def _sleep(cycles: int) -> None:
+    """``torch.cuda._sleep(cycles)``: a kernel that takes its time, of which there is none here.
+
+    Raises:
+        RuntimeError: no number of Python's is given; as PyTorch words it (torch/csrc/cuda/Module.cpp).
+    """
+    if type(cycles) is not int:
+        raise RuntimeError("torch.cuda._sleep(): expected 'int'")
 
 
 class NoGraph:
@@ -196,15 +237,8 @@ _PROFILER: dict[str, Any] = {"start": lambda: None, "stop": lambda: None, "profi
 
 _BACKENDS: dict[str, Any] = {
     "is_built": versions.is_built,
-    "preferred_linalg_library": preferences.preferred_linalg_library,
+    **preferences.ANSWERS,
 }
-
-_CUDART = SimpleNamespace(
-    cudaProfilerStart=lambda: 0,
-    cudaProfilerStop=lambda: 0,
-    cudaMemGetInfo=lambda device=0: memory.mem_get_info(),
-    cudaDeviceSynchronize=streams.synchronize,
-)
 
 _TENSOR_TYPES = {
     "FloatTensor": torch.float32,
@@ -225,12 +259,11 @@ _ANSWERS: dict[str, Any] = {
     **_GRAPHS,
     **{name: tensor_type(name, dtype) for name, dtype in _TENSOR_TYPES.items()},
     "is_available": lambda: True,
-    "is_initialized": lambda: True,
-    "init": lambda: None,
-    "_lazy_init": lambda: None,
+    "is_initialized": lambda: not forks.is_bad(),
+    "_is_in_bad_fork": forks.is_bad,
     "_lazy_call": lambda callable, **kwargs: callable(),
     "device_count": lambda: 1,
-    "current_device": lambda: 0,
+    "current_device": _current_device,
     "set_device": set_device,
     "_exchange_device": _exchange_device,
     # A function of its own, as in accelerator.py.
@@ -240,10 +273,10 @@ _ANSWERS: dict[str, Any] = {
     "get_device_properties": _properties,
     "get_arch_list": lambda: ["sm_90"],
     "get_gencode_flags": lambda: "",
-    "can_device_access_peer": lambda device, peer_device: False,
+    "can_device_access_peer": _can_access_peer,
     "is_bf16_supported": lambda including_emulation=True: True,
     "is_tf32_supported": lambda: True,
-    "cudart": lambda: _CUDART,
+    "cudart": _cudart,
     "synchronize": streams.synchronize,
     "current_stream": streams.current_stream,
     "default_stream": streams.default_stream,
@@ -252,5 +285,5 @@ _ANSWERS: dict[str, Any] = {
     "current_blas_handle": lambda: 0,
     "current_solver_handle": lambda: 0,
     **debug_mode.ANSWERS,
-    "_sleep": lambda cycles: None,
+    "_sleep": _sleep,
 }

@@ -49,6 +49,19 @@ def _nothing(*args: Any, **kwargs: Any) -> None:
     """There is no cache and no history."""
 
 
+def set_per_process_memory_fraction(fraction: float, device: Any = None) -> None:
+    """``torch.cuda.set_per_process_memory_fraction(0.5)``: nothing is limited.
+
+    Raises:
+        TypeError: ``fraction`` is no float; as PyTorch words it (torch/cuda/memory.py).
+        ValueError: it isn't between 0 and 1; as PyTorch words it.
+    """
+    if not isinstance(fraction, float):
+        raise TypeError("Invalid type for fraction argument, must be `float`")
+    if not 0 <= fraction <= 1:
+        raise ValueError(f"Invalid fraction value: {fraction}. Allowed range: 0~1")
+
+
 def figure(name: str) -> Any:
     """A function that answers with one of the statistics."""
     return lambda device=None: memory_stats()[name]
@@ -94,6 +107,7 @@ ANSWERS: dict[str, Any] = {
     "caching_allocator_enable": _nothing,
     "get_allocator_backend": lambda: "native",
     "get_per_process_memory_fraction": lambda device=None: 1.0,
+    "set_per_process_memory_fraction": set_per_process_memory_fraction,
     "use_mem_pool": _unchanged,
     "memory_allocated": figure("allocated_bytes.all.current"),
     "max_memory_allocated": figure("allocated_bytes.all.peak"),
@@ -105,7 +119,7 @@ ANSWERS: dict[str, Any] = {
             "caching_allocator_delete", "empty_cache", "ipc_collect", "reset_accumulated_memory_stats",
             "reset_peak_memory_stats", "reset_max_memory_allocated", "reset_max_memory_cached",
             "reset_accumulated_host_memory_stats", "reset_peak_host_memory_stats",
-            "set_per_process_memory_fraction", "_record_memory_history", "_set_allocator_settings",
+            "_record_memory_history", "_set_allocator_settings",
         ),
         _nothing,
     ),

@@ -118,8 +118,9 @@ def getitem(own: Own, self: Storage, index: Any) -> Any:
 
 def resize_(own: Own, self: Storage, size: Any) -> Any:
     """``storage.resize_(bytes)``: what stays is copied into memory of the new size."""
-    kept = min(self.nbytes(), int(size))
-    result = own(self, size)
+    before = self.nbytes()
+    result = own(self, size)  # refuses what is no int, a tensor too
+    kept = min(before, self.nbytes())
     if kept and PLACEMENT.is_storage_on(self):
         _charge(Charge("copy", dtod=1, shape=(kept,), dtype="uint8"), GROWN, "UntypedStorage.resize_")
     return result

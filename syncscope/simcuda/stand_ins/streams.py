@@ -9,8 +9,9 @@ from functools import cache
 from typing import Any
 
 import torch
+from torch.cuda._utils import _get_device_index
 
-from syncscope.simcuda import watch, watched
+from syncscope.simcuda import forks, watch, watched
 from syncscope.simcuda.charges import Charge
 from syncscope.simcuda.places import CUDA, means_cuda
 from syncscope.simcuda.reasons import reason
@@ -19,6 +20,7 @@ _WAIT = Charge("wait", waits=1)
 _SILENT_WAIT = Charge("wait", waits=1, silent=True)
 _CUDA_TYPE = 1  # c10/core/DeviceType.h
 _TORCH_STREAM, _TORCH_EVENT = torch.Stream, torch.Event
+_HANDLE_BYTES = 64  # driver_types.h, CUDA_IPC_HANDLE_SIZE
 _ids = itertools.count(1)
 
 DEVICE = reason(
@@ -55,9 +57,18 @@ def wait(spelling: str, why: str, charge: Charge = _SILENT_WAIT) -> None:
 
 
 def synchronize(device: Any = None) -> None:
-    """``torch.cuda.synchronize()``: the host waits for the whole device."""
-    if device is not None:
-        means_cuda(device)
+    """``torch.cuda.synchronize()``: the host waits for the whole device.
+
+    Whatever is no name of a device (None, a tensor) means the current one.
+
+    Raises:
+        RuntimeError: there is no such GPU; as PyTorch words it.
+        ValueError: no GPU is named; as PyTorch words it.
+    """
+    forks.refuse_bad()
+    index = _get_device_index(device, optional=True)
+    if index >= 0:
+        means_cuda(index)
     wait("torch.cuda.synchronize", DEVICE.why)
 
 
@@ -152,8 +163,13 @@ class Event:
 
     cuda_event = event_id
 
+    def ipc_handle(self) -> bytes:
+        """What another process opens the event by: it would find nothing."""
+        return bytes(_HANDLE_BYTES)
+
     def record(self, stream: Any = None) -> None:
         """Mark this point of a stream."""
+        forks.refuse_bad()
         self.recorded = True
 
     def wait(self, stream: Any = None) -> None:
@@ -221,6 +237,7 @@ _current = _Current()
 
 def current_stream(device: Any = None) -> Any:
     """``torch.cuda.current_stream()``."""
+    forks.refuse_bad()
     return _current.stream
 
 
