@@ -77,7 +77,9 @@ def of_frame(frame: FrameType, line: int | None = None) -> Site:
     """The site of a Python frame, with its source text; at ``line``, or where the frame is now."""
     code = frame.f_code
     line = line or frame.f_lineno or code.co_firstlineno
-    text = linecache.getline(code.co_filename, line, frame.f_globals).strip()
+    # The module's loader would give the module's source for whatever name, that of generated code too.
+    names = frame.f_globals if frame.f_globals.get("__file__") == code.co_filename else None
+    text = linecache.getline(code.co_filename, line, names).strip()
     name = getattr(code, "co_qualname", code.co_name)
     return _site(code.co_filename, line, name, text)
 

@@ -3,6 +3,7 @@
 import copy
 import dataclasses
 import logging
+from importlib.util import module_from_spec, spec_from_file_location
 
 import torch
 
@@ -57,3 +58,18 @@ def test_helpers_in_other_modules_of_the_user_are_sites():
     assert not sites.is_users(sites.here.__code__)
     assert not sites.is_users(torch.nn.Module.cuda.__code__)
     assert not sites.is_users(copy.deepcopy.__code__)
+
+
+def test_generated_code_under_a_files_name_has_no_text_of_the_module_that_runs_it(tmp_path):
+    (tmp_path / "script.py").write_text(
+        "first = 1\nexec(compile('y = x.max().item()', 'generated.py', 'exec'))\n"
+    )
+    spec = spec_from_file_location("script", tmp_path / "script.py")
+    module = module_from_spec(spec)
+    with syncscope.observe() as scope:
+        x = torch.ones(3).cuda()
+        scope.reset()
+        module.x = x
+        spec.loader.exec_module(module)
+    site = only_site(scope)
+    assert (site.file, site.line, site.text) == ("generated.py", 1, "")

@@ -94,7 +94,11 @@ def command(
     scope = _scope(device, count, threads, per)
     finish = _finisher(scope, paths, command_line, outputs)
     load = programs.module if as_module else programs.script
-    Session(scope, ending, finish).run(partial(load, program), args)
+    try:
+        Session(scope, ending, finish).run(partial(load, program), args)
+    except programs.UnusableProgram as error:
+        click.echo(f"syncscope: {error}", err=True)
+        raise SystemExit(error.exit_code) from None
 
 
 def _checked(outputs: Sequence[Path], only: tuple[str, ...], skip: tuple[str, ...]) -> Paths:

@@ -20,7 +20,16 @@ if TYPE_CHECKING:
     from syncscope.simcuda.watch import Sink, Watch
 
 _WHY_THREAD = "what this thread reads, copies and waits for is missing: threads=True (run --threads) hears it"
+_WHY_BARE_THREAD = (
+    "what this thread reads, copies and waits for is missing: start it as a threading.Thread, which "
+    "threads=True (run --threads) hears"
+)
 _WHY_PROCESS = "what this process reads, copies and waits for is missing: observe it in a scope of its own"
+_WHY = {
+    "threading.Thread.start": _WHY_THREAD,
+    "ThreadPoolExecutor.submit": _WHY_THREAD,
+    "_thread.start_new_thread": _WHY_BARE_THREAD,
+}
 
 
 class Owner(Protocol):
@@ -81,8 +90,7 @@ class HeardThread:
         stack = sites.stack(self._scope.stack)
         own = own_line()
         site = stack[0] if own is NOWHERE and stack else own
-        why = _WHY_THREAD if api == "threading.Thread.start" else _WHY_PROCESS
-        self._add(Event("unknown", api, reason=why, site=site, stack=stack))
+        self._add(Event("unknown", api, reason=_WHY.get(api, _WHY_PROCESS), site=site, stack=stack))
 
     def speaks_for(self, other: starts.Listener) -> bool:
         """Whether this is the same use of the scope that ``other`` belongs to."""

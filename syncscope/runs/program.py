@@ -18,7 +18,18 @@ from syncscope.subjects import Unusable
 
 
 class UnusableProgram(Unusable):
-    """The program isn't there or does not parse; the message says why."""
+    """The program isn't there or does not parse; the message says why.
+
+    ``exit_code`` is what Python itself would exit with: 2 where there is no such file.
+    """
+
+    exit_code = 1
+
+
+class MissingScript(UnusableProgram):
+    """There is no such file."""
+
+    exit_code = 2
 
 
 class Raised(SystemExit):
@@ -48,7 +59,7 @@ def script(path: str) -> Program:
     if os.path.isdir(path) or zipfile.is_zipfile(path):
         return _inside(path)
     if not os.path.exists(path):
-        raise UnusableProgram(f"{path}: no such script; name a file, or -m and a module")
+        raise MissingScript(f"{path}: no such script; name a file, or -m and a module")
     # Python gives the main script an absolute path, in __file__ and in tracebacks.
     file = os.path.abspath(path)
     loader = SourceFileLoader("__main__", file)
@@ -110,8 +121,9 @@ _replaced: list[ModuleType] = []
 
 
 def _inside(path: str) -> Program:
-    _go_first(path)
-    importer = pkgutil.get_importer(path)
+    place = os.path.join(os.getcwd(), path)
+    _go_first(place)
+    importer = pkgutil.get_importer(place)
     spec = importer.find_spec("__main__", None) if importer is not None else None
     if spec is None or spec.origin is None:
         raise UnusableProgram(f"{path}: has no __main__.py; name a file")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib.util
 import json
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -156,11 +157,15 @@ def test_a_module_does_what_it_does_without_the_tool(tmp_path: Path) -> None:
         assert (watched.returncode, watched.stdout) == (plain.returncode, plain.stdout)
 
 
-def test_a_folder_with_a_main_is_run_as_python_does(tmp_path: Path) -> None:
+@pytest.mark.parametrize("name", ["app", "app.zip"])
+def test_a_folder_or_archive_with_a_main_is_run_as_python_does(name: str, tmp_path: Path) -> None:
     (tmp_path / "app").mkdir()
-    (tmp_path / "app" / "__main__.py").write_text("import sys, part; print(sys.argv, part.name, __package__)")
+    (tmp_path / "app" / "__main__.py").write_text(
+        "import sys, part; print(sys.argv, sys.path[0], __file__, part.__file__, part.name, __package__)"
+    )
     (tmp_path / "app" / "part.py").write_text("name = __name__")
-    plain, watched = python("app", "1", folder=tmp_path), run("app", "1", folder=tmp_path)
+    shutil.make_archive(str(tmp_path / "app"), "zip", tmp_path / "app")
+    plain, watched = python(name, "1", folder=tmp_path), run(name, "1", folder=tmp_path)
     assert (watched.returncode, watched.stdout) == (plain.returncode, plain.stdout)
     assert plain.stdout
 
@@ -307,18 +312,24 @@ def test_a_script_may_change_the_folder_and_have_modules_named_as_the_tools(tmp_
 
 
 @pytest.mark.parametrize(
-    ("args", "line"),
+    ("args", "code", "line"),
     [
-        (["none.py"], "none.py: no such script; name a file, or -m and a module"),
-        (["broken.py"], "broken.py:1: does not parse (invalid syntax); mend it"),
-        (["-m", "no_such_module"], "no_such_module: no such module, or a package without a __main__; "
-                                   "see python -m no_such_module"),
+        (["none.py"], 2, "none.py: no such script; name a file, or -m and a module"),
+        (["broken.py"], 1, "broken.py:1: does not parse (invalid syntax); mend it"),
+        (["empty"], 1, "empty: has no __main__.py; name a file"),
+        (["-m", "no_such_module"], 1, "no_such_module: no such module, or a package without a __main__; "
+                                      "see python -m no_such_module"),
     ],
 )  # fmt: skip
-def test_a_program_that_cannot_be_run_is_one_line_and_2(args: list[str], line: str, tmp_path: Path) -> None:
+def test_a_program_that_cannot_be_run_is_one_line_and_pythons_exit_code(
+    args: list[str], code: int, line: str, tmp_path: Path
+) -> None:
     (tmp_path / "broken.py").write_text("def :")
+    (tmp_path / "empty").mkdir()
+    python = subprocess.run([sys.executable, *args], cwd=tmp_path, capture_output=True)
+    assert python.returncode == code
     done = run(*args, folder=tmp_path)
-    assert (done.returncode, done.stdout, done.stderr.decode()) == (2, b"", f"syncscope: {line}\n")
+    assert (done.returncode, done.stdout, done.stderr.decode()) == (code, b"", f"syncscope: {line}\n")
 
 
 @pytest.mark.parametrize(

@@ -199,6 +199,15 @@ def test_a_process_of_multiprocessing_is_one_unknown_event():
     assert unknown(scope) == [("multiprocessing.Process.start", "process.start()")]
 
 
+@pytest.mark.parametrize("threads", [False, True])
+def test_a_bare_thread_is_said_to_be_a_thread_and_how_it_would_be_heard(threads):
+    with syncscope.observe(threads=threads) as scope:
+        _thread.start_new_thread(int, ())
+    (event,) = scope.events
+    assert event.reason.startswith("what this thread reads")
+    assert "start it as a threading.Thread" in event.reason
+
+
 def test_a_process_that_could_not_be_started_is_not_told_of():
     with syncscope.observe() as scope, pytest.raises(FileNotFoundError):
         subprocess.run(["no-such-program-at-all"], check=False)
