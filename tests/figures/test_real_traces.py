@@ -136,6 +136,7 @@ CALLS = {
         lambda x: torch.repeat_interleave(x, output_size=x.numel()),
     ),
     "where": (lambda one: [torch.ones(4).cuda() > 0], lambda condition: torch.where(condition, 1.0, 2.0)),
+    "logical_and": (lambda one: [torch.ones(4).cuda() > 0], lambda mask: torch.logical_and(mask, mask)),
     "_index_put_impl_": (
         lambda one: (torch.ones(4, 4).cuda(), torch.tensor([0, 1]).cuda(), torch.ones(()).cuda()),
         lambda x, rows, value: torch.ops.aten._index_put_impl_(x, (rows, rows), value, False, True),
