@@ -74,7 +74,7 @@ class Calls:
         """The samples of some blocks."""
         collected = into or timing.Collected()
         with self._blaming():
-            timing.collect(self._prepared, blocks, sampler, collected)
+            timing.collect(self._prepared, timing.tidied(blocks), sampler, collected)
         return collected.samples()
 
     def _prepared(self, side: Side, number: int) -> Call:

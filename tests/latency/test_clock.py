@@ -49,6 +49,7 @@ def test_while_time_is_taken_threads_are_fixed_and_no_garbage_is_collected() -> 
         raise KeyboardInterrupt
     assert torch.get_num_threads() == threads
     assert gc.isenabled()
+    assert gc.get_freeze_count() == 0
 
 
 def test_a_collector_that_was_off_stays_off() -> None:

@@ -71,6 +71,15 @@ def test_a_call_that_a_coarse_clock_does_not_see_took_a_nanosecond(clock) -> Non
     assert found.host == {"old": [1, 1], "new": [1, 1]}
 
 
+def test_garbage_is_freed_after_a_block_and_never_in_a_sample(clock, monkeypatch) -> None:
+    freed = []
+    monkeypatch.setattr(timing.gc, "collect", lambda generation: freed.append(clock.time))
+    blocks = timing.tidied([order.OLD_FIRST, order.NEW_FIRST])
+    found = timing.Collected()
+    timing.collect(lambda side, number: partial(clock.wait, 100), blocks, clock.sampler(), found)
+    assert freed == [400, 800]
+
+
 class Interrupted(Calls):
     """The kernel takes the core away in the calls whose numbers, from 0, are given."""
 
