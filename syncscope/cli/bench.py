@@ -100,7 +100,7 @@ def _plan(
 ) -> Plan:
     from syncscope.bench.plan import Plan
 
-    how = timing_options.timing_of(given)
+    how = timing_options.timing_of(given, seeds)
     variables = {name: given.pop(name) for name in (*_FIRST, *given) if name in given}
     return Plan(
         old=old,

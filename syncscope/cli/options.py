@@ -82,11 +82,12 @@ class _WholeNumber(click.IntRange):
     name = "whole number"
 
 
-def number(declaration: str, least: int, default: int, help: str) -> Callable[[_F], _F]:
+def number(
+    declaration: str, least: int, default: int, help: str, most: int | None = None
+) -> Callable[[_F], _F]:
     """Decorate a command with an option for one whole number."""
-    return click.option(
-        declaration, type=_WholeNumber(min=least), metavar="N", default=default, show_default=True, help=help
-    )
+    kind = _WholeNumber(least, most)
+    return click.option(declaration, type=kind, metavar="N", default=default, show_default=True, help=help)
 
 
 device = click.option(

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
+from click.core import ParameterSource
 
 from syncscope.cli.options import number
+from syncscope.subjects import Unusable
 
 if TYPE_CHECKING:
     from syncscope.latency.record import Timing
@@ -33,6 +36,22 @@ class _Seconds(click.ParamType[float]):
         return float(found[1]) * _SECONDS[found[2]]
 
 
+class _Percent(click.ParamType[float]):
+    """Some percent, at least 0."""
+
+    name = "percent"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> float:
+        """``3`` and ``0.5``."""
+        try:
+            found = float(value)
+        except (TypeError, ValueError):
+            found = math.nan
+        if not math.isfinite(found) or found < 0:
+            self.fail(f"{value!r} is no number of percent: write for example 3 or 0.5", param, ctx)
+        return found
+
+
 _TIMING: tuple[Callable[[Any], Any], ...] = (
     number("--warmups", least=0, default=25, help="Calls of each side that aren't timed, in every row."),
     number("--iterations", least=1, default=100, help="Samples of each side in every row."),
@@ -43,12 +62,16 @@ _TIMING: tuple[Callable[[Any], Any], ...] = (
         help="In place of --iterations: so long for a row, less where its interval is narrow sooner.",
     ),
     number(
-        "--rotate", least=0, default=0, help="Make so many inputs once and use them in turn; 0: fresh ones."
+        "--rotate",
+        least=0,
+        most=10_000,
+        default=0,
+        help="Make so many inputs once and use them in turn; 0: fresh ones.",
     ),
-    number("--threads", least=1, default=1, help="Threads that torch may use on the CPU."),
+    number("--threads", least=1, most=1_024, default=1, help="Threads that torch may use on the CPU."),
     click.option(
         "--recheck-beyond",
-        type=click.FloatRange(min=0),
+        type=_Percent(),
         default=3.0,
         show_default=True,
         metavar="PERCENT",
@@ -65,10 +88,20 @@ def timing(command: _F) -> _F:
     return command
 
 
-def timing_of(given: dict[str, Any]) -> Timing:
-    """Take the values of these options out of ``given``."""
+def timing_of(given: dict[str, Any], seeds: int) -> Timing:
+    """Take the values of these options out of ``given``.
+
+    Raises:
+        Unusable: two of them contradict each other, or there are fewer inputs to rotate than ``seeds``.
+    """
     from syncscope.latency.record import Timing
 
+    _choose_length(given)
+    if 0 < given["rotate"] < seeds:
+        raise Unusable(
+            f"rotate: {given['rotate']} inputs have no room for {seeds} seeds: "
+            f"give --rotate {seeds} or more, or fewer --seeds"
+        )
     return Timing(
         warmups=given.pop("warmups"),
         iterations=given.pop("iterations"),
@@ -78,3 +111,15 @@ def timing_of(given: dict[str, Any]) -> Timing:
         recheck_beyond=given.pop("recheck_beyond") / 100,
         recheck_iterations=given.pop("recheck_iterations"),
     )
+
+
+def _choose_length(given: dict[str, Any]) -> None:
+    """A time budget stands in place of iterations; the command line's choice wins over a setting's."""
+    source = click.get_current_context().get_parameter_source
+    iterations, budget = source("iterations"), source("time_budget")
+    if given["time_budget"] is None or iterations is ParameterSource.DEFAULT:
+        return
+    if iterations is budget:
+        raise Unusable("time-budget: stands in place of --iterations: give one of them")
+    if iterations is ParameterSource.COMMANDLINE:
+        given["time_budget"] = None

@@ -95,6 +95,15 @@ def test_on_a_simulated_device_no_time_is_claimed(here: Path, capsys: pytest.Cap
         (["--frames"], "frames: no value is given; write for example --frames 2 8 32"),
         (["--time-budget", "60"], "time-budget: '60' is no time: write for example 60s, 500ms or 2m; see "
          "`syncscope bench --help`"),
+        (["--time-budget", "1s"], "time-budget: stands in place of --iterations: give one of them"),
+        (["--rotate", "2", "--seeds", "3"], "rotate: 2 inputs have no room for 3 seeds: give --rotate 3 or "
+         "more, or fewer --seeds"),
+        (["--rotate", "1000000000"], "rotate: 1000000000 is not in the range 0<=x<=10000; see "
+         "`syncscope bench --help`"),
+        (["--threads", "100000"], "threads: 100000 is not in the range 1<=x<=1024; see "
+         "`syncscope bench --help`"),
+        *((["--recheck-beyond", given], f"recheck-beyond: '{given}' is no number of percent: write for "
+           "example 3 or 0.5; see `syncscope bench --help`") for given in ("nan", "inf", "-1", "x")),
         (["-o", "m.svg"], "m.svg: no report has the extension '.svg'; use one of .csv .json .md"),
         (["--ray-address", "auto"], "ray-address: is for --engine ray: add that, or leave --ray-address out"),
         (["--device", "sim", "--plots", "plots"],
@@ -260,10 +269,18 @@ def test_there_are_no_plots_of_a_comparison(result: Path, capsys: pytest.Capture
 
 
 def test_settings_have_the_options_of_bench(here: Path) -> None:
-    (here / "pyproject.toml").write_text("[tool.syncscope]\niterations = 3\ntime-budget = '50ms'\n")
-    assert main(["bench", "old.py", "new.py", "--device", "sim", "-o", "m.json"]) == 0
-    timing = json.loads((here / "m.json").read_text())["timing"]
-    assert (timing["iterations"], timing["budget_s"]) == (3, 0.05)
+    def length(*args: str) -> tuple[int, float | None]:
+        assert main(["bench", "old.py", "new.py", "--device", "sim", "-o", "m.json", *args]) == 0
+        timing = json.loads((here / "m.json").read_text())["timing"]
+        return timing["iterations"], timing["budget_s"]
+
+    settings = here / "pyproject.toml"
+    settings.write_text("[tool.syncscope]\niterations = 3\n")
+    assert length() == (3, None)
+    assert length("--time-budget", "2s") == (3, 2)
+    settings.write_text("[tool.syncscope]\ntime-budget = '50ms'\n")
+    assert length() == (100, 0.05)
+    assert length("--iterations", "7") == (7, None)
 
 
 def test_compare_times_its_cases(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
