@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import statistics
 from collections.abc import Callable, Iterable, Sequence
+from dataclasses import replace
 
 from syncscope.latency.order import Block, Side, alternating
 from syncscope.latency.record import Recheck, Samples
@@ -23,7 +24,8 @@ def rechecked(
 ) -> Recheck:
     """Run five trials, in which old and new begin in turn; ``taken`` takes the samples of some blocks."""
     firsts: Sequence[Side] = [("old", "new")[trial % 2] for trial in range(TRIALS)]
-    return judged(iterations, [_speedup(taken(alternating(iterations, first))) for first in firsts], beyond)
+    trials = [taken(alternating(iterations, first)) for first in firsts]
+    return replace(judged(iterations, [_speedup(trial) for trial in trials], beyond), trials=trials)
 
 
 def judged(iterations: int, speedups: list[float], beyond: float) -> Recheck:

@@ -66,12 +66,14 @@ class Recheck:
     """The speedup of a row that looked slower, in each of some longer trials in alternating order.
 
     ``iterations`` is a trial's. It ``holds`` where the median is beyond the limit and all trials are slower.
+    ``trials`` are the raw times of each.
     """
 
     iterations: int
     speedups: list[float]
     speedup: float
     holds: bool
+    trials: list[Samples] = field(default_factory=list)
 
 
 @dataclass(frozen=True)

@@ -127,6 +127,7 @@ def test_the_trials_begin_in_turn_with_old_and_new() -> None:
     assert {len(trial) for trial in trials} == {3}
     assert found.speedups == [pytest.approx(100 / 110)] * 5
     assert found.holds
+    assert found.trials == [samples([100], [110])] * 5
 
 
 def test_the_published_outlier_does_not_hold() -> None:
