@@ -80,6 +80,13 @@ def test_garbage_is_freed_after_a_block_and_never_in_a_sample(clock, monkeypatch
     assert freed == [400, 800]
 
 
+def test_garbage_of_calls_that_are_made_again_is_freed_as_well(clock, monkeypatch) -> None:
+    freed = []
+    monkeypatch.setattr(timing.gc, "collect", freed.append)
+    collected(Interrupted(clock, at=range(7)), [order.OLD_FIRST])
+    assert len(freed) == 7
+
+
 class Interrupted(Calls):
     """The kernel takes the core away in the calls whose numbers, from 0, are given."""
 
