@@ -44,7 +44,7 @@ class Journal:
         try:
             self.rows = self._continued(made_with)
         except BaseException:
-            self.close()
+            self._file.close()
             raise
 
     def rows_of(self, cases: Sequence[Mapping[str, SweepValue]]) -> list[Row]:
@@ -77,7 +77,9 @@ class Journal:
         self.close()
 
     def close(self) -> None:
-        """Leave the file as it is to others."""
+        """Leave the file as it is to others; without a row it is of no use to anybody."""
+        if not self.rows:
+            self.path.unlink(missing_ok=True)
         self._file.close()
 
     def _continued(self, made_with: Mapping[str, str]) -> list[Row]:

@@ -128,10 +128,11 @@ def _measured_here(plan: Plan, expected: Mapping[str, str], case: Case) -> Row:
     machine = this_machine(plan.device)
     loaded = _loaded(plan)
     found = identity(plan, loaded, machine)
-    differing = [name for name in expected if name not in _OF_A_MACHINE and found[name] != expected[name]]
+    names = [name for name in {**expected, **found} if name not in _OF_A_MACHINE]
+    differing = [name for name in names if found.get(name) != expected.get(name)]
     if differing:
         raise Unusable(
-            f"engine: host {machine.host} has another {', '.join(differing)} than the host that began: "
+            f"engine: host {machine.host} differs in {', '.join(differing)} from the host that began: "
             "give all hosts the same files and the same torch"
         )
     return measured(plan, loaded, machine, case)

@@ -21,11 +21,12 @@ def imported(subjects: Iterable[Subject], besides: Collection[str]) -> dict[str,
     files of a revision, which its commit pins, are left out.
     """
     files = [(subject, module, file) for subject in subjects for module, file in _files(subject)]
-    return {
+    found = {
         subject.name_of(file): _first_seen(module, file)
         for subject, module, file in files
         if file not in besides and not _is_of_revision(subject, file)
     }
+    return dict(sorted(found.items()))
 
 
 def now(file: str) -> str:

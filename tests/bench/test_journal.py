@@ -133,6 +133,13 @@ def test_without_a_row_it_is_begun_anew(path: Path, cut: int) -> None:
     assert Journal(path, {"torch": "2.14.1"}).rows == [row(1)]
 
 
+def test_without_a_row_nothing_is_left_of_it(path: Path) -> None:
+    written(path, 0).close()
+    assert not path.exists()
+    written(path, 1).close()
+    assert Journal(path, MADE_WITH).rows == [row(0)]
+
+
 HOLDING = """
 import sys
 from pathlib import Path

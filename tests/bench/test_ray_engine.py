@@ -110,9 +110,21 @@ def test_a_host_with_another_text_or_torch_is_refused(plan, cluster) -> None:
     made = plan(n=(2,))
     loaded, machine = load(made), replace(this_machine("cpu"), torch="2.6.0", name="another processor")
     Path("new.py").write_text("def sums(x):\n    return x.sum(1).tolist()  # changed\n")
-    with pytest.raises(Unusable, match="engine: host .* has another torch, the text of NEW than the host"):
+    with pytest.raises(Unusable, match="engine: host .* differs in torch, the text of NEW from the host"):
         list(OnRay()(made, loaded, machine, [{"n": 2}]))
     assert cluster.did[-1] == "shutdown"
+
+
+def test_a_host_on_which_another_file_is_imported_is_refused(plan, cluster) -> None:
+    made = plan("import helper\ndef sums(x):\n    return x.sum(1).tolist()\n", n=(2,))
+    Path("helper.py").write_text("import other\n")
+    Path("other.py").touch()
+    loaded = load(made)
+    Path("helper.py").write_text("import another\n")
+    Path("another.py").touch()
+    texts = "the text of helper.py, the text of other.py, the text of another.py"
+    with pytest.raises(Unusable, match=f"engine: host .* differs in {texts} from the host that began"):
+        list(OnRay()(made, loaded, this_machine("cpu"), [{"n": 2}]))
 
 
 def test_a_subject_that_fails_is_told_as_ever(plan, cluster) -> None:
