@@ -52,7 +52,7 @@ class OnRay:
             waiting = list(rows)
             while waiting:
                 (finished,), waiting = ray.wait(waiting, num_returns=1)
-                yield _fetched(ray, finished, rows[finished])
+                yield _fetched(ray, finished, rows.pop(finished))
         finally:
             ray.shutdown()
 
@@ -73,9 +73,15 @@ def _ray(address: str) -> Any:
 def _connect(ray: Any, address: str) -> None:
     try:
         _knock(address)
-        ray.init(address=address or "local", log_to_driver=False, logging_level=logging.ERROR)
+        ray.init(
+            address=address or "local",
+            log_to_driver=False,
+            logging_level=logging.ERROR,
+            ignore_reinit_error=True,
+        )
     except (OSError, RuntimeError, ValueError) as error:
-        why = f"({type(error).__name__}: {str(error).strip().splitlines()[0]})"
+        said = str(error).strip().partition("\n")[0]
+        why = f"({type(error).__name__}: {said})"
         if address:
             raise Unusable(
                 f"ray-address: no cluster answers at {address} {why}: give the host:port of its head, "
