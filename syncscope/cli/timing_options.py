@@ -52,9 +52,17 @@ class _Percent(click.ParamType[float]):
         return found
 
 
+_CALLS = 1_000_000  # every sample is kept
+
 _TIMING: tuple[Callable[[Any], Any], ...] = (
-    number("--warmups", least=0, default=25, help="Calls of each side that aren't timed, in every row."),
-    number("--iterations", least=1, default=100, help="Samples of each side in every row."),
+    number(
+        "--warmups",
+        least=0,
+        most=_CALLS,
+        default=25,
+        help="Calls of each side that aren't timed, in every row.",
+    ),
+    number("--iterations", least=1, most=_CALLS, default=100, help="Samples of each side in every row."),
     click.option(
         "--time-budget",
         type=_Seconds(),
@@ -77,7 +85,13 @@ _TIMING: tuple[Callable[[Any], Any], ...] = (
         metavar="PERCENT",
         help="Run a row again that is slower by more: five trials in alternating order.",
     ),
-    number("--recheck-iterations", least=1, default=500, help="Samples of each side in such a trial."),
+    number(
+        "--recheck-iterations",
+        least=1,
+        most=_CALLS,
+        default=500,
+        help="Samples of each side in such a trial.",
+    ),
 )
 
 

@@ -61,7 +61,7 @@ def script(path: str) -> Program:
     if not os.path.exists(path):
         raise MissingScript(f"{path}: no such script; name a file, or -m and a module")
     # Python gives the main script an absolute path, in __file__ and in tracebacks.
-    file = os.path.abspath(path)
+    file = os.path.join(os.getcwd(), path)  # and leaves ".." in it: a link may stand before that
     loader = SourceFileLoader("__main__", file)
     _go_first(os.path.dirname(os.path.realpath(path)))
     namespace = {

@@ -157,6 +157,18 @@ def test_a_module_does_what_it_does_without_the_tool(tmp_path: Path) -> None:
         assert (watched.returncode, watched.stdout) == (plain.returncode, plain.stdout)
 
 
+@pytest.mark.parametrize("name", ["./script.py", "app/../script.py", "link/../script.py"])
+def test_the_script_is_the_one_that_python_runs(name: str, tmp_path: Path) -> None:
+    for folder in ("app", "far/inner"):
+        (tmp_path / folder).mkdir(parents=True)
+    (tmp_path / "link").symlink_to("far/inner")
+    for place in (tmp_path, tmp_path / "far"):
+        (place / "script.py").write_text(f"print({place.name!r}, __file__)")
+    plain, watched = python(name, folder=tmp_path), run(name, folder=tmp_path)
+    assert (watched.returncode, watched.stdout) == (plain.returncode, plain.stdout)
+    assert plain.stdout
+
+
 @pytest.mark.parametrize("name", ["app", "app.zip"])
 def test_a_folder_or_archive_with_a_main_is_run_as_python_does(name: str, tmp_path: Path) -> None:
     (tmp_path / "app").mkdir()

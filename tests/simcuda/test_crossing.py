@@ -9,6 +9,8 @@ import torch
 from torch import nn
 from torch.utils.data import DataLoader, TensorDataset, default_collate
 
+from syncscope.events import count
+
 pytestmark = [
     pytest.mark.usefixtures("device"),
     pytest.mark.filterwarnings("ignore:TypedStorage is deprecated"),
@@ -386,13 +388,42 @@ def test_a_transfer_called_as_an_operator_crosses_as_well(call, dtoh, htod, plac
     assert result.tolist() == [1.0, 1.0, 1.0]
 
 
+@pytest.mark.filterwarnings("ignore:.*torch.jit", "ignore::DeprecationWarning")
 def test_a_transfer_that_a_traced_graph_will_lack_is_unknown(events):
-    from torch.fx.experimental.proxy_tensor import make_fx
-
     x = torch.ones(3, device="cuda")
     events.clear()
-    make_fx(lambda a: a.cpu() * 2)(x)
+    torch.jit.trace(lambda a: a.cpu() * 2, (x,), check_trace=False)
     assert [event.kind for event in events if event.kind == "unknown"] == ["unknown"]
     events.clear()
     x.cpu()
     assert [event.kind for event in events] == ["vector_read"]
+
+
+CARRIED = {
+    "list": (lambda x, h: torch.ops.aten._to_cpu([x, x]), (2, 0, 2)),
+    "nested, to the host": (
+        lambda x, h: torch.ops.aten._nested_tensor_from_tensor_list([x, x], device="cpu"),
+        (1, 0, 1),
+    ),
+    "nested, to the device": (
+        lambda x, h: torch.ops.aten._nested_tensor_from_tensor_list([h], device="cuda"),
+        (0, 1, 1),
+    ),
+    "out of the device": (lambda x, h: torch.ops.aten._to_copy.out(x, out=h), (1, 0, 1)),
+    "out of the host": (lambda x, h: torch.ops.aten._to_copy.out(h, out=x), (0, 1, 1)),
+    "a choice": (lambda x, h: torch.ops.prims.where(x > 0, x, h.sum()), (0, 1, 1)),
+    "sparse": (
+        lambda x, h: torch.sparse_coo_tensor(x.long()[None], x, (3,), device="cpu"),
+        (2, 0, 2),
+    ),
+}
+
+
+@pytest.mark.filterwarnings("ignore:Sparse invariant", "ignore:The PyTorch API of nested")
+@pytest.mark.parametrize(("call", "figures"), CARRIED.values(), ids=CARRIED)
+def test_parts_and_outputs_of_the_other_side_are_copied(call, figures, events):
+    x, h = torch.ones(3, device="cuda"), torch.ones(3)
+    events.clear()
+    call(x, h)
+    counted = count(events)
+    assert (counted.dtoh, counted.htod, counted.waits, counted.unknown_ops) == (*figures, 0)

@@ -99,3 +99,24 @@ def test_dynamo_can_be_reset(device):
 def test_torch_itself_knows_what_it_was_built_with():
     assert torch.backends.cuda.is_built()
     assert torch.backends.cuda.__name__ == "torch.backends.cuda"
+
+
+WRITTEN = {
+    "factory": (lambda a: torch.zeros(4, device="cuda"), (0, 0, 0)),
+    "beside": (lambda a: a + torch.zeros(4, device="cuda"), (0, 0, 0)),
+    "to the host": (lambda a: a.cpu() * 2, (1, 0, 1)),
+    "and back": (lambda a: (a.cpu() * 2).cuda(), (1, 1, 2)),
+    "like": (lambda a: torch.zeros_like(a) + 1, (0, 0, 0)),
+}
+
+
+@pytest.mark.parametrize(("function", "figures"), WRITTEN.values(), ids=WRITTEN)
+def test_a_graph_of_make_fx_copies_and_waits_as_its_code_does(function, figures, events):
+    x = torch.ones(4, device="cuda")
+    graph = make_fx(function)(x)
+    events.clear()
+    result = graph(x)
+    counted = count(events)
+    assert (counted.dtoh, counted.htod, counted.waits, counted.unknown_ops) == (*figures, 0)
+    assert result.device == function(x).device
+    assert torch.equal(result.cpu(), function(x).cpu())

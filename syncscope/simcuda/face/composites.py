@@ -17,7 +17,7 @@ from syncscope.simcuda.face.spoken import Spoken
 from syncscope.simcuda.frames import tensors
 from syncscope.simcuda.hearing import unheard
 from syncscope.simcuda.placement import PLACEMENT, answers_itself
-from syncscope.simcuda.places import means_cuda
+from syncscope.simcuda.places import CPU, means_cuda
 from syncscope.simcuda.reasons import reason
 
 
@@ -183,7 +183,10 @@ def sparse_coo_tensor(spoken: Spoken) -> Any:
     asked = None if words.get("device") is None else means_cuda(words["device"])
     if "values" not in words:
         return spoken.plainly()  # of a size alone
-    if asked is False or not (asked or any(table.is_on(words[name]) for name in names[:2])):
+    if asked is False:
+        parts = [_on_host(words.pop(name)) for name in names[:2]]
+        return spoken.func(*parts, **{**words, "device": CPU})
+    if not (asked or any(table.is_on(words[name]) for name in names[:2])):
         return spoken.plainly()
     if asked is None and table.is_on(words["indices"]) != table.is_on(words["values"]):
         raise RuntimeError("Expected all tensors to be on the same device: indices and values are on two")
@@ -211,13 +214,13 @@ def sparse_compressed_tensor(spoken: Spoken) -> Any:
     """``torch.sparse_csr_tensor``: parts of the host go up where a device is named."""
     _read_data(spoken, *spoken.args[:3], *(spoken.kwargs.get(name) for name in _PARTS))
     device = spoken.kwargs.get("device")
-    if device is None or not means_cuda(device):
+    asked = None if device is None else means_cuda(device)
+    if asked is None:
         return spoken.plainly()
-    parts = [_on_device(part) for part in spoken.args[:3]]
+    at = _on_device if asked else _on_host
+    parts = [at(part) for part in spoken.args[:3]]
     words = {
-        name: _on_device(part) if name in _PARTS else part
-        for name, part in spoken.kwargs.items()
-        if name != "device"
+        name: at(part) if name in _PARTS else part for name, part in spoken.kwargs.items() if name != "device"
     }
     return spoken.run(*parts, *spoken.args[3:], **words)
 
@@ -238,6 +241,11 @@ def _read_data(spoken: Spoken, *given: Any) -> None:
     for data in given:
         if isinstance(data, (list, tuple)):
             read_elements(spoken.device, data)
+
+
+def _on_host(data: Any) -> Any:
+    """``data`` on the host; what comes from the device is fetched."""
+    return moved(data.detach(), Move(cuda=False)) if table.is_on(data) else data
 
 
 def _on_device(data: Any) -> Tensor:

@@ -105,15 +105,10 @@ def _crossed(tensor: Tensor, move: Move) -> Tensor:
         return _crossed_in_parts(tensor, move)
     if answers_itself(type(tensor)):
         return _answered(type(tensor), tensor, move)
-    with unheard():
-        result = tensor.to(
-            dtype=move.dtype or tensor.dtype,
-            copy=True,
-            memory_format=move.memory_format or torch.preserve_format,
-        )
+    result = _copied(tensor, move)
     if device is not None:
         device.charge(_charges(tensor, move), op="aten::_to_copy", why=_why(move))
-        if _is_being_traced():
+        if torch._C._get_tracing_state() is not None:  # torch.jit.trace or the like
             device.charge([Charge("unknown")], op="aten::_to_copy", why=_TRACED)
     if move.cuda:
         PLACEMENT.put(result)
@@ -122,10 +117,26 @@ def _crossed(tensor: Tensor, move: Move) -> Tensor:
     return result
 
 
-def _is_being_traced() -> bool:
-    """Whether make_fx, ``torch.jit.trace`` or the like writes a graph of what runs."""
-    key = torch._C._TorchDispatchModeKey.PROXY
-    return torch._C._get_dispatch_mode(key) is not None or torch._C._get_tracing_state() is not None
+def _copied(tensor: Tensor, move: Move) -> Tensor:
+    """The copy itself; in a graph that make_fx writes it names the side that it goes to."""
+    with _aimed(move), unheard():
+        return tensor.to(
+            dtype=move.dtype or tensor.dtype,
+            copy=True,
+            memory_format=move.memory_format or torch.preserve_format,
+        )
+
+
+@contextmanager
+def _aimed(move: Move) -> Iterator[None]:
+    """Let what is made in here know where it goes."""
+    device = watch.active()
+    frames = [] if device is None else device.frames
+    frames.append(Frame(None, (), {}, target=move.cuda))
+    try:
+        yield
+    finally:
+        frames.pop()
 
 
 @contextmanager
@@ -175,13 +186,8 @@ def _answered(asked: Any, tensor: Tensor, move: Move) -> Tensor:
     }
     said = {name: value for name, value in words.items() if value}
     types = (type(tensor),) if answers_itself(type(tensor)) else ()
-    device = watch.active()
-    frames = [] if device is None else device.frames
-    frames.append(Frame(None, (), {}, target=move.cuda))
-    try:
+    with _aimed(move):
         return asked.__torch_dispatch__(torch.ops.aten._to_copy.default, types, (tensor,), said)  # type: ignore[no-any-return]
-    finally:
-        frames.pop()
 
 
 def _charges(tensor: Tensor, move: Move) -> list[Charge]:

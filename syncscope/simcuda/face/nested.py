@@ -27,7 +27,10 @@ reason(
 )
 
 
-@spelling(torch._nested_tensor_from_tensor_list)
+_OPERATOR = torch.ops.aten._nested_tensor_from_tensor_list
+
+
+@spelling(torch._nested_tensor_from_tensor_list, _OPERATOR, _OPERATOR.default)
 def of_tensors(spoken: Spoken) -> Any:
     """``torch.nested.as_nested_tensor(tensors, device=...)``."""
     words = dict(zip(_NAMES, spoken.args, strict=False)) | spoken.kwargs

@@ -62,7 +62,20 @@ def copy_to(spoken: Spoken) -> Any:
     return torch.Tensor.copy_(*spoken.args, **spoken.kwargs)
 
 
-@spelling(torch._to_cpu)
+@spelling(_ATEN._to_copy.out)
+def to_out(spoken: Spoken) -> Any:
+    """``torch.ops.aten._to_copy(t, out=o)``: ``o.copy_(t)``, whatever is where."""
+    words = dict(spoken.kwargs)
+    return words.pop("out").copy_(spoken.args[0], bool(words.get("non_blocking")))
+
+
+@spelling(_PRIMS.where, *_all(_PRIMS.where))
+def where(spoken: Spoken) -> Any:
+    """``torch.ops.prims.where(mask, a, b)``: ``torch.where``."""
+    return torch.where(*spoken.args, **spoken.kwargs)
+
+
+@spelling(torch._to_cpu, _ATEN._to_cpu, *_all(_ATEN._to_cpu))
 def to_cpu(spoken: Spoken) -> list[Any]:
     """``torch._to_cpu(tensors)``."""
     return list(_fetched(spoken.args[0]))

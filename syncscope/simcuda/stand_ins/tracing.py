@@ -9,6 +9,7 @@ from collections.abc import Callable
 from typing import Any
 
 import torch
+import torch.fx
 from torch._subclasses.fake_tensor import FakeTensor, FakeTensorMode
 from torch._subclasses.functional_tensor import FunctionalTensorMode
 
@@ -16,6 +17,7 @@ from syncscope.simcuda import watch, watched
 from syncscope.simcuda.charges import Charge
 from syncscope.simcuda.hearing import unheard
 from syncscope.simcuda.placement import PLACEMENT
+from syncscope.simcuda.places import CPU, CUDA
 from syncscope.simcuda.reasons import reason
 
 Own = Callable[..., Any]
@@ -42,6 +44,7 @@ def show() -> watched.Undo:
             for mode in (FakeTensorMode, FunctionalTensorMode)
         ),
         watched.method(FakeTensorMode, "from_tensor", model),
+        watched.method(torch.fx.Graph, "create_node", written),
     ]
     return lambda: [back() for back in undo]
 
@@ -50,6 +53,22 @@ def dispatch(own: Own, *args: Any, **kwargs: Any) -> Any:
     """What a mode of a tracer does with a call: its own are of meta tensors."""
     with unheard():
         return own(*args, **kwargs)
+
+
+def written(own: Own, self: torch.fx.Graph, op: str, target: Any, *rest: Any, **named: Any) -> torch.fx.Node:
+    """What ``make_fx`` writes for one call: with the device that the code names, not the CPU in its place."""
+    arguments = dict(zip(("args", "kwargs", "name", "type_expr"), rest, strict=False)) | named
+    device, words = watch.active(), arguments.get("kwargs") or {}
+    if device is not None and device.frames and isinstance(target, torch._ops.OpOverload):
+        if words.get("device") == CPU and device.places_on_device():
+            words = {**words, "device": CUDA}
+        elif target is _COPY and device.frames[-1].func is None:
+            words = {**words, "device": CUDA if device.frames[-1].target else CPU}
+        arguments["kwargs"] = words
+    return own(self, op, target, **arguments)  # type: ignore[no-any-return]
+
+
+_COPY = torch.ops.aten._to_copy.default
 
 
 def model(own: Own, self: FakeTensorMode, tensor: Any, *rest: Any, **options: Any) -> Any:
