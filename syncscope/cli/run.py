@@ -83,8 +83,8 @@ def command(
     """Run SCRIPT with its ARGS, and report every line that waits or copies.
 
     The script's output, arguments and exit code are its own. The report goes to standard error when it has
-    ended, or to the files of -o (.json, .md); after os._exit there is none. Torch is imported before the
-    script begins.
+    ended, or to the files of -o (.json, .md); after os._exit and os.exec there is none. Torch is
+    imported before the script begins.
     """
     from syncscope.runs import program as programs
     from syncscope.runs.session import Ending, Session
