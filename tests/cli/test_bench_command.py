@@ -91,7 +91,10 @@ def test_on_a_simulated_device_no_time_is_claimed(here: Path, capsys: pytest.Cap
 @pytest.mark.parametrize(
     ("args", "line"),
     [
-        (["--iterations", "0"], "iterations: 0 is not in the range 1<=x<=1000000; see `syncscope bench --help`"),
+        (
+            ["--iterations", "0"],
+            "iterations: 0 is not in the range 1<=x<=1000000; see `syncscope bench --help`",
+        ),
         (["--frames"], "frames: no value is given; write for example --frames 2 8 32"),
         (["--time-budget", "60"], "time-budget: '60' is no time: write for example 60s, 500ms or 2m; see "
          "`syncscope bench --help`"),
