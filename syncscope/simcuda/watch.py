@@ -21,6 +21,7 @@ from syncscope.events import Event
 from syncscope.simcuda import debug_mode, hearing, modes
 from syncscope.simcuda.charges import Charge
 from syncscope.simcuda.frames import Frame
+from syncscope.simcuda.places import CPU, CUDA
 from syncscope.sites import Site
 
 Sink = Callable[[Event], None]
@@ -201,6 +202,12 @@ class Watch(ABC):
     def places_on_device(self) -> bool:
         """Whether a tensor made from nothing just now belongs on the device."""
         return bool(self.frames) and self.frames[-1].places_on_device
+
+    def as_named(self, kwargs: dict[str, Any]) -> dict[str, Any]:
+        """The arguments of an ATen call as a GPU build has them: the face put the CPU in its place."""
+        if kwargs.get("device") == CPU and self.places_on_device():
+            return {**kwargs, "device": CUDA}
+        return kwargs
 
     def charge(self, charges: Collection[Charge], op: str = "", why: str = "", spelling: str = "") -> None:
         """Record ``charges`` of the operator ``op`` against the user's line that is running.

@@ -20,7 +20,7 @@ from torch.utils._python_dispatch import TorchDispatchMode
 from syncscope.simcuda import watch, watched
 from syncscope.simcuda.costs.indexing import built
 from syncscope.simcuda.placement import PLACEMENT, is_wrapper
-from syncscope.simcuda.places import CPU, CUDA, names_cuda
+from syncscope.simcuda.places import CPU, names_cuda
 from syncscope.simcuda.watch import Watch
 
 _NAME = "__torch_dispatch__"
@@ -108,7 +108,7 @@ def _in_sight(own: Any) -> Any:
         if func is _LIFT:
             _built_in_brackets(device, args[0])
         with device.handing_over(func, is_mode=isinstance(this, TorchDispatchMode)):
-            return answer(func, types, args, _placed(device, kwargs or {}))
+            return answer(func, types, args, device.as_named(kwargs or {}))
 
     dispatch.shows_the_device = True  # type: ignore[attr-defined]
     return dispatch if not isinstance(own, (classmethod, staticmethod)) else classmethod(dispatch)
@@ -125,13 +125,6 @@ def _built_in_brackets(device: Watch, made: Tensor) -> None:
     if made.dim() == 0 or PLACEMENT.is_on(made):
         return
     device.charge(list(built(made)), op="aten::index")
-
-
-def _placed(device: Watch, kwargs: dict[str, Any]) -> dict[str, Any]:
-    """The arguments as a GPU build has them: the face has put the CPU in the device's place."""
-    if kwargs.get("device") == CPU and device.places_on_device():
-        return {**kwargs, "device": CUDA}
-    return kwargs
 
 
 def _on_cpu(value: Any) -> Any:

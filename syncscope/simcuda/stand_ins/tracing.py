@@ -60,11 +60,9 @@ def written(own: Own, self: torch.fx.Graph, op: str, target: Any, *rest: Any, **
     arguments = dict(zip(("args", "kwargs", "name", "type_expr"), rest, strict=False)) | named
     device, words = watch.active(), arguments.get("kwargs") or {}
     if device is not None and device.frames and isinstance(target, torch._ops.OpOverload):
-        if words.get("device") == CPU and device.places_on_device():
-            words = {**words, "device": CUDA}
-        elif target is _COPY and device.frames[-1].func is None:
+        if target is _COPY and device.frames[-1].func is None:
             words = {**words, "device": CUDA if device.frames[-1].target else CPU}
-        arguments["kwargs"] = words
+        arguments["kwargs"] = device.as_named(words)
     return own(self, op, target, **arguments)  # type: ignore[no-any-return]
 
 
