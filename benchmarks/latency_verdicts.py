@@ -5,9 +5,9 @@
 A/A: a small function on CPU tensors, 200 rows: at most 5 % of them may get a verdict other than "no
 difference", and none once the verdicts are corrected for their number. A/B: a function of about 1 ms with 5 %
 more work: the slowdown has to be found in at least 95 of 100 rows. Each row has 25 warm-ups and 100
-iterations a side, timed as `syncscope bench` times them. Exit code 1 where one of these limits is broken: on
-a machine so busy that a row could have missed a difference of 10 %, it is "inconclusive", which is not
-wrong, but counts as another verdict all the same.
+iterations a side, timed as `syncscope bench` times them: more, up to 1,000, while the noise of a row could
+hide 10 %. Exit code 1 where one of these limits is broken: on a machine so busy that 1,000 don't help, a row
+is "inconclusive", which is not wrong, but counts as another verdict all the same.
 """
 
 import random
@@ -15,12 +15,13 @@ import sys
 import time
 from collections import Counter
 from collections.abc import Iterator
+from functools import partial
 
 import torch
 
-from syncscope.latency import order, timing, verdicts
+from syncscope.latency import timing, verdicts
 from syncscope.latency.order import Side
-from syncscope.latency.record import Latency, Verdict
+from syncscope.latency.record import Latency, Timing, Verdict
 from syncscope.latency.samplers import Call, HostSampler
 
 VALUES = torch.arange(1_000, dtype=torch.float32)
@@ -59,12 +60,13 @@ def rows(old: Call, new: Call, number: int, iterations: int) -> Iterator[Latency
     def prepared(side: Side, at: int) -> Call:
         return old if side == "old" else new
 
+    hides = partial(verdicts.hides, rows=number)
     for _ in range(number):
         with timing.steady(threads=1):
             timing.warm(prepared, 25)
             collected = timing.Collected()
-            blocks = timing.tidied(order.balanced(iterations, random.Random()))
-            timing.collect(prepared, blocks, HostSampler(), collected)
+            blocks = timing.prolonged(random.Random(), collected, iterations, Timing.prolong, hides)
+            timing.collect(prepared, timing.tidied(blocks), HostSampler(), collected)
         yield verdicts.latency(collected.samples(), "cpu")
 
 
@@ -81,8 +83,13 @@ def told(name: str, found: list[Latency], wanted: str, before: int, after: int) 
     ]
     visible = sorted(row.smallest_visible or float("inf") for row in found)
     repeated = sum(row.samples.repeated for row in found)
-    print(f"{name}: sees {visible[len(visible) // 2]:.2%} in the median row, {visible[-1]:.1%} at worst; "
-          f"{repeated} calls made again", flush=True)  # fmt: skip
+    longest = max(row.iterations for row in found)
+    longer = sum(row.iterations > min(row.iterations for row in found) for row in found)
+    print(
+        f"{name}: sees {visible[len(visible) // 2]:.2%} in the median row, {visible[-1]:.1%} at worst; "
+        f"{longer} rows went on, the longest to {longest}; {repeated} calls made again",
+        flush=True,
+    )
     return all(others)
 
 

@@ -47,7 +47,7 @@ def _run(plan: Plan, loaded: Loaded, machine: Machine, case: Case) -> Row:
     runners = _runners(loaded, case, plan.device)
     parity, latency = left.parity(runners, left.unobserved(runners, plan.seeds)), None
     if parity.equal:
-        latency = timed(runners, plan.seeds, plan.timing, plan.device)
+        latency = timed(runners, plan.seeds, plan.timing, plan.device, len(plan.sweep.cases()))
         parity = left.parity_after_timing(runners, plan.seeds, parity)
     try:
         counts, uncounted = _counted(observed, plan.seeds), ""

@@ -63,6 +63,13 @@ _TIMING: tuple[Callable[[Any], Any], ...] = (
         help="Calls of each side that aren't timed, in every row.",
     ),
     number("--iterations", least=1, most=_CALLS, default=100, help="Samples of each side in every row."),
+    number(
+        "--prolong",
+        least=1,
+        most=1_000,
+        default=10,
+        help="A row goes on while its noise could hide 10 %, to so many times its iterations; 1: none does.",
+    ),
     click.option(
         "--time-budget",
         type=_Seconds(),
@@ -119,6 +126,7 @@ def timing_of(given: dict[str, Any], seeds: int) -> Timing:
     return Timing(
         warmups=given.pop("warmups"),
         iterations=given.pop("iterations"),
+        prolong=given.pop("prolong"),
         budget_s=given.pop("time_budget"),
         rotate=given.pop("rotate"),
         threads=given.pop("threads"),

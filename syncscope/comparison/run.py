@@ -156,7 +156,7 @@ def _timed(
     on: TimedOn = "cuda" if device == "cuda" else "cpu"
     runners = {side: Runner(subject, side, point, plan.workload, on) for side, subject in subjects.items()}
     try:
-        latency = timed(runners, plan.seeds, plan.time or Timing(), on)
+        latency = timed(runners, plan.seeds, plan.time or Timing(), on, len(plan.sweep.cases()))
         after = left.parity_after_timing(runners, plan.seeds, parity)
     except CallFailed as error:  # what was simulated may need a GPU when nothing is
         return None, str(error).partition("\n")[0], parity

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 from dataclasses import replace
+from functools import partial
 
 from syncscope.comparison.calls import defaults_kept
 from syncscope.comparison.left import Runners
@@ -15,8 +16,8 @@ from syncscope.latency.samplers import CudaSampler, HostSampler, Sampler
 from syncscope.subjects.seeds import seeded
 
 
-def timed(runners: Runners, seeds: tuple[int, ...], how: Timing, on: TimedOn) -> Latency:
-    """Time old and new, whose outputs are equal; where new looks slower, once more.
+def timed(runners: Runners, seeds: tuple[int, ...], how: Timing, on: TimedOn, rows: int) -> Latency:
+    """Time old and new, whose outputs are equal, as one of so many rows; where new looks slower, once more.
 
     Raises:
         CallFailed: a subject raised.
@@ -27,7 +28,7 @@ def timed(runners: Runners, seeds: tuple[int, ...], how: Timing, on: TimedOn) ->
     with timing.steady(how.threads), seeded(seeds[0]), defaults_kept():
         calls = Calls(runners, seeds, how.rotate)
         calls.warm(how.warmups)
-        found = verdicts.latency(_sampled(calls, how, sampler, clock), on)
+        found = verdicts.latency(_sampled(calls, how, sampler, clock, rows), on)
         if not recheck.needed(found.speedup, how.recheck_beyond):
             return found
         again = recheck.rechecked(
@@ -36,12 +37,13 @@ def timed(runners: Runners, seeds: tuple[int, ...], how: Timing, on: TimedOn) ->
         return replace(found, recheck=again)
 
 
-def _sampled(calls: Calls, how: Timing, sampler: Sampler, clock: Clock) -> Samples:
+def _sampled(calls: Calls, how: Timing, sampler: Sampler, clock: Clock, rows: int) -> Samples:
     # The order is drawn anew for every row.
-    coin = random.Random()
+    coin, collected = random.Random(), timing.Collected()
     if how.budget_s is None:
-        return calls.taken(order.balanced(how.iterations, coin), sampler)
-    collected = timing.Collected()
-    budget_ns = round(how.budget_s * 1e9)
-    blocks = timing.until(order.drawn(coin), collected, clock, budget_ns, verdicts.is_narrow)
+        hides = partial(verdicts.hides, rows=rows)
+        blocks = timing.prolonged(coin, collected, how.iterations, how.prolong, hides)
+    else:
+        budget_ns = round(how.budget_s * 1e9)
+        blocks = timing.until(order.drawn(coin), collected, clock, budget_ns, verdicts.is_narrow)
     return calls.taken(blocks, sampler, collected)

@@ -7,6 +7,9 @@ import math
 LEVEL = 0.02
 """Of rows without a difference so many get a verdict; of 200 hardly ever more than 5 %."""
 
+RESOLUTION = 0.1
+"""A row that could not have seen a difference as small as this says nothing by seeing none."""
+
 
 def of_one_more(rows: int, found: int) -> float:
     """The level for one more row, where ``found`` of ``rows`` have reached theirs.

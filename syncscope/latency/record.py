@@ -15,13 +15,15 @@ Verdict = Literal["faster", "slower", "no difference", "inconclusive"]
 class Timing:
     """How each row is timed.
 
-    ``budget_s`` stands in place of ``iterations`` where it is given. ``rotate`` sets of inputs are made once
-    and used in turn; 0: every call has fresh ones. A row slower than ``recheck_beyond`` (a fraction) is run
-    again, in trials of ``recheck_iterations``.
+    A row goes on while its noise could hide a difference that counts, to ``prolong`` times ``iterations``.
+    ``budget_s`` stands in place of both where it is given. ``rotate`` sets of inputs are made once and used
+    in turn; 0: every call has fresh ones. A row slower than ``recheck_beyond`` (a fraction) is run again, in
+    trials of ``recheck_iterations``.
     """
 
     warmups: int = 25
     iterations: int = 100
+    prolong: int = 10
     budget_s: float | None = None
     rotate: int = 0
     threads: int = 1
@@ -105,6 +107,11 @@ class Latency:
     corrected: Verdict
     device_speedup: float | None = None
     recheck: Recheck | None = None
+
+    @property
+    def iterations(self) -> int:
+        """How many samples each side has."""
+        return len(self.samples.host["old"])
 
     @property
     def saved_ns(self) -> float:

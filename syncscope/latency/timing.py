@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import gc
+import random
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from itertools import count
 
 from syncscope.latency.clock import Clock
-from syncscope.latency.order import Block, Side
+from syncscope.latency.order import Block, Side, balanced
 from syncscope.latency.record import Samples
 from syncscope.latency.samplers import Call, Sample, Sampler
 
@@ -29,6 +30,8 @@ _FULL_EVERY = 16
 
 MOST_BLOCKS = 5_000
 """Where a time budget ends, however much is left of it: more would only fill the disk."""
+
+Ask = Callable[[Samples], bool]
 
 
 @dataclass
@@ -106,12 +109,28 @@ def _passing(prepare: Prepare, side: Side, number: int, sampler: Sampler, collec
     return sample
 
 
+def prolonged(
+    coin: random.Random, collected: Collected, iterations: int, prolong: int, hides: Ask
+) -> Iterator[Block]:
+    """``iterations`` of each side, and as many again while what there is ``hides`` a difference.
+
+    At most ``prolong`` times as many in all.
+    """
+    whole, odd = iterations // 2 * 2, iterations % 2
+    yield from balanced(whole, coin)
+    for _ in range(prolong - 1):
+        if not hides(collected.samples()):
+            break
+        yield from balanced(whole, coin)
+    yield from balanced(odd, coin)
+
+
 def until(
     blocks: Iterator[Block],
     collected: Collected,
     clock: Clock,
     budget_ns: int,
-    enough: Callable[[Samples], bool],
+    enough: Ask,
 ) -> Iterator[Block]:
     """Blocks until the time is used up, or the samples so far are ``enough``; asked after each half more."""
     end, ask_at = clock.now_ns() + budget_ns, 8

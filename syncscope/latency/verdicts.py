@@ -6,11 +6,8 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from syncscope.latency import statistics
-from syncscope.latency.level import LEVEL, of_one_more
+from syncscope.latency.level import LEVEL, RESOLUTION, of_one_more
 from syncscope.latency.record import Latency, Samples, TimedOn, Verdict
-
-RESOLUTION = 0.1
-"""A row that could not have seen a difference as small as this says nothing by seeing none."""
 
 NARROW = 0.01
 """An interval is narrow enough when its ends are so far from the speedup, as a fraction of it."""
@@ -73,6 +70,16 @@ def _corrected(row: Latency, p: float, level: float) -> Latency:
     visible = statistics.smallest_visible(host["old"], host["new"], level)
     verdict = decided(p, row.speedup, row.superiority, visible)
     return replace(row, corrected_p=p, corrected_visible=visible, corrected=verdict)
+
+
+def hides(samples: Samples, rows: int) -> bool:
+    """Whether the noise of a row, one of so many, is such that it would miss a difference that counts.
+
+    Of a row with too few blocks it isn't the noise that hides anything.
+    """
+    host = samples.host
+    visible = statistics.smallest_visible(host["old"], host["new"], of_one_more(rows, 0))
+    return visible is not None and visible > RESOLUTION
 
 
 def is_narrow(samples: Samples) -> bool:

@@ -17,7 +17,7 @@ _TIMES = ("old_p20", "old_p50", "old_p80", "new_p20", "new_p50", "new_p80")
 _CONCLUSIONS = (
     "p50_speedup", "speedup_low", "speedup_high", "verdict",
     "uncorrected_verdict", "p", "corrected_p", "mann_whitney_p", "smallest_visible",
-    "corrected_visible", "superiority", "recheck_speedup", "recheck_holds",
+    "corrected_visible", "superiority", "recheck_speedup", "recheck_holds", "iterations",
 )  # fmt: skip
 _OTHERS = ("outputs", "waits_old", "waits_new", "host", "machine")
 
@@ -58,6 +58,7 @@ def _timed(found: Latency) -> list[Cell]:
         _rounded(found.superiority),
         round(again.speedup, 4) if again else None,
         str(again.holds).lower() if again else None,
+        found.iterations,
     ]
 
 

@@ -175,4 +175,5 @@ def limitations(bench: Bench) -> list[str]:
 
 def facts(bench: Bench) -> dict[str, str]:
     """How it was timed, and with which versions."""
-    return {**latency.facts(bench.timing, bench.clock), **sentences.facts(bench.environment, bench.tool)}
+    timed = latency.facts(bench.timing, bench.clock, list(_timed(bench)))
+    return {**timed, **sentences.facts(bench.environment, bench.tool)}

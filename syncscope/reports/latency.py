@@ -131,17 +131,27 @@ def rechecked(label: str, latency: Latency) -> str:
     )
 
 
-def facts(how: Timing, clock: ClockFigures | None) -> dict[str, str]:
-    """How rows were timed, as names and values; nothing without a clock, where none was."""
+def facts(how: Timing, clock: ClockFigures | None, timed: Sequence[Latency]) -> dict[str, str]:
+    """How ``timed`` rows were timed, as names and values; nothing without a clock, where none was."""
     if clock is None:
         return {}
     return {
-        "samples": f"up to {how.budget_s:g} s a row" if how.budget_s else f"{how.iterations} a side",
+        "samples": f"up to {how.budget_s:g} s a row" if how.budget_s else _samples(how, timed),
         "warm-ups": str(how.warmups),
         "inputs": f"{how.rotate} in turn" if how.rotate else "fresh",
         "threads while timed": str(how.threads),
         "clock": f"granularity {clock.granularity_ns} ns, empty sample {clock.overhead_ns:.0f} ns",
     }
+
+
+def _samples(how: Timing, timed: Sequence[Latency]) -> str:
+    longer = [row.iterations for row in timed if row.iterations > how.iterations]
+    if not longer:
+        return f"{how.iterations} a side"
+    return (
+        f"{how.iterations} a side, up to {max(longer)} in {words.number(len(longer), 'row')} whose noise "
+        f"could have hidden {percent(level.RESOLUTION)}"
+    )
 
 
 def table(comparison: Comparison) -> list[list[str]]:

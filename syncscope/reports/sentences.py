@@ -165,7 +165,8 @@ def profiled(comparison: Comparison) -> str:
 def environment(comparison: Comparison) -> dict[str, str]:
     """How it was timed, if it was, and the environment: names and values, without the empty ones."""
     how = comparison.timing if comparison.timed else None
-    timed = latency.facts(how, comparison.clock) if how else {}
+    rows = [case.latency for case in comparison.timed if case.latency]
+    timed = latency.facts(how, comparison.clock, rows) if how else {}
     return {**timed, **facts(comparison.environment, comparison.tool)}
 
 

@@ -52,7 +52,7 @@ def plan(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[..., Plan]
         Path("old.py").write_text(old)
         Path("new.py").write_text(new)
         how = {name: given.pop(name) for name in list(given) if name in Timing.__dataclass_fields__}
-        quick = {"warmups": 0, "iterations": 1, "recheck_beyond": 1e9, **how}
+        quick = {"warmups": 0, "iterations": 1, "prolong": 1, "recheck_beyond": 1e9, **how}
         return Plan(
             **{
                 "old": "old.py",

@@ -252,6 +252,26 @@ def test_a_row_within_the_limit_is_not(plan, ticking) -> None:
     assert (found.verdict, found.recheck) == ("slower", None)
 
 
+NOISY = "import random\n" + waiting(100).replace("100", "round(1000 * random.lognormvariate(0, 0.5))")
+
+
+def test_a_row_goes_on_while_noise_could_hide_a_difference(plan, ticking) -> None:
+    found = row(plan(NOISY, MAKING + NOISY, iterations=20, prolong=100)).latency
+    assert found.iterations > 20
+    assert found.iterations % 20 == 0
+    assert found.smallest_visible < 0.1
+
+
+def test_it_goes_on_longer_among_many_rows(plan, ticking) -> None:
+    many = plan(NOISY, MAKING + NOISY, tuple(range(1, 289)), iterations=40, prolong=100)
+    one = plan(NOISY, MAKING + NOISY, iterations=40, prolong=100)
+    assert row(many).latency.iterations > row(one).latency.iterations
+
+
+def test_a_row_does_not_go_on_where_it_is_not_to(plan, ticking) -> None:
+    assert row(plan(NOISY, MAKING + NOISY, iterations=20, prolong=1)).latency.iterations == 20
+
+
 def test_a_time_budget_stands_in_place_of_iterations(plan, ticking) -> None:
     noisy = "import random\n" + waiting(100).replace("+= 100", "+= random.randint(100, 300)")
     found = row(plan(noisy, MAKING + noisy, iterations=1, budget_s=1e-4)).latency.samples

@@ -98,6 +98,7 @@ def test_on_a_simulated_device_no_time_is_claimed(here: Path, capsys: pytest.Cap
         (["--frames"], "frames: no value is given; write for example --frames 2 8 32"),
         (["--time-budget", "60"], "time-budget: '60' is no time: write for example 60s, 500ms or 2m; see "
          "`syncscope bench --help`"),
+        (["--prolong", "0"], "prolong: 0 is not in the range 1<=x<=1000; see `syncscope bench --help`"),
         (["--time-budget", "1s"], "time-budget: stands in place of --iterations: give one of them"),
         (["--rotate", "2", "--seeds", "3"], "rotate: 2 inputs have no room for 3 seeds: give --rotate 3 or "
          "more, or fewer --seeds"),
@@ -296,11 +297,13 @@ def test_compare_times_its_cases(here: Path, capsys: pytest.CaptureFixture[str])
     out = capsys.readouterr().out
     assert "Latency\nn  old p50" in out
     assert "No time was taken" not in out
-    facts = "samples 100 a side, warm-ups 25, inputs fresh, threads while timed 1, clock granularity "
-    assert facts in " ".join(out.split())
+    said = " ".join(out.split())
+    assert "samples 100 a side" in said
+    assert "warm-ups 25, inputs fresh, threads while timed 1, clock granularity " in said
     assert "never a GPU's" in out
     cases = json.loads((here / "timed.json").read_text())["cases"]
-    assert [len(case["latency"]["samples"]["host"]["new"]) for case in cases] == [100, 100]
+    # On a noisy machine a case goes on.
+    assert [len(case["latency"]["samples"]["host"]["new"]) % 100 for case in cases] == [0, 0]
     page = (here / "timed.md").read_text()
     assert "### Latency" in page and "| threads while timed | `1` |" in page
 

@@ -133,6 +133,31 @@ def test_where_every_call_is_interrupted_an_end_comes_soon(clock) -> None:
     assert found.repeated == 10
 
 
+def prolonged(calls, iterations: int, prolong: int, hides) -> Samples:
+    found = timing.Collected()
+    blocks = timing.prolonged(random.Random(0), found, iterations, prolong, hides)
+    timing.collect(calls, blocks, calls.clock.sampler(), found)
+    return found.samples()
+
+
+def test_a_row_goes_on_while_its_samples_hide_a_difference(calls) -> None:
+    asked = []
+
+    def hides(samples: Samples) -> bool:
+        asked.append(len(samples.host["old"]))
+        return len(asked) < 3
+
+    assert {len(side) for side in prolonged(calls, 4, 10, hides).host.values()} == {12}
+    assert asked == [4, 8, 12]
+
+
+@pytest.mark.parametrize(("iterations", "prolong", "each"), [(4, 3, 12), (5, 3, 13), (5, 1, 5), (1, 9, 1)])
+def test_it_goes_on_in_whole_blocks_and_ends(calls, iterations: int, prolong: int, each: int) -> None:
+    samples = prolonged(calls, iterations, prolong, lambda samples: True)
+    assert {len(side) for side in samples.host.values()} == {each}
+    assert {len(block) for block in samples.order.split()[: each // 2]} <= {4}
+
+
 def budgeted(calls, budget_ns, enough=lambda samples: False) -> Samples:
     found = timing.Collected()
     blocks = timing.until(order.drawn(random.Random(0)), found, calls.clock, budget_ns, enough)

@@ -102,6 +102,22 @@ def test_events_times_have_a_speedup_of_their_own() -> None:
     assert verdicts.latency(found, "cuda").device_speedup == 3
 
 
+def test_noise_hides_a_difference_of_ten_percent() -> None:
+    quiet, loud = noisy(3_000, 100), [500 if at % 7 < 3 else 900 for at in range(100)]
+    assert not verdicts.hides(samples(quiet, quiet[::-1]), rows=1)
+    assert verdicts.hides(samples(quiet, loud), rows=1)
+
+
+def test_among_many_rows_the_noise_of_one_hides_more() -> None:
+    jumping = [[100 + 24 * (at * step % 7 % 2) for at in range(100)] for step in (3, 5)]
+    assert not verdicts.hides(samples(*jumping), rows=1)
+    assert verdicts.hides(samples(*jumping), rows=288)
+
+
+def test_what_too_few_iterations_miss_is_not_hidden_by_noise() -> None:
+    assert not verdicts.hides(samples([100, 900] * 6, [300] * 12), rows=1)
+
+
 def test_narrow_is_within_one_percent() -> None:
     assert verdicts.is_narrow(samples([3_000] * 20, [2_000] * 20))
     wide = [3_000, 3_000, 3_900, 3_900] * 6

@@ -142,6 +142,17 @@ def test_only_a_regression_that_holds_counts() -> None:
     assert "the regression holds" in bench_markdown.render(made)
 
 
+def test_rows_that_went_on_are_told() -> None:
+    longer = replace(row(2), latency=verdicts.latency(samples(200, 100, number=300), "cpu"))
+    usual = replace(row(4), latency=verdicts.latency(samples(200, 100, number=100), "cpu"))
+    said = "100 a side, up to 300 in 1 row whose noise could have hidden 10 %"
+    assert said in flat(printed(bench(longer, usual)))
+    assert said in bench_markdown.render(bench(longer, usual))
+    assert "samples 100 a side, warm-ups" in flat(printed(bench(usual)))
+    columns = list(csv.DictReader(io.StringIO(bench_csv.render(bench(longer, usual)))))
+    assert [each["iterations"] for each in columns] == ["300", "100"]
+
+
 def test_too_few_iterations_are_told() -> None:
     few = replace(row(2), latency=verdicts.latency(samples(200, 100, number=5), "cpu"))
     said = flat(printed(bench(few)))
