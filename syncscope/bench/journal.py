@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -16,6 +17,7 @@ from syncscope.subjects import Unusable
 
 _ELSEWHERE = "write elsewhere with another -o"
 _MENDING = f"{_ELSEWHERE}, or delete the file"
+_FULL = (errno.ENOSPC, errno.EDQUOT)
 _BEGINNING = b'{"schema_version":%d,"rows_of":{' % SCHEMA_VERSION
 
 
@@ -102,9 +104,8 @@ class Journal:
         except NoFile:
             raise Unusable(f"{self.path}: is no regular file: {_ELSEWHERE}") from None
         except OSError as error:
-            raise Unusable(
-                f"{self.path}: cannot be written ({error.strerror}): make room, or {_ELSEWHERE}"
-            ) from None
+            mending = f"make room, or {_ELSEWHERE}" if error.errno in _FULL else _ELSEWHERE
+            raise Unusable(f"{self.path}: cannot be written ({error.strerror}): {mending}") from None
 
 
 def _line(what: object) -> bytes:
