@@ -85,6 +85,8 @@ def _svg(plot: Plot, theme: Theme) -> bytes:
         axes.spines[["top", "right"]].set_visible(False)
         axes.grid(alpha=0.2, color=theme.ink)
         plot(axes, theme)
+        # Below, where it hides no figure.
+        figure.legend(loc="outside lower center", ncols=2, frameon=False)
         image = io.BytesIO()
         # Without a date, equal figures make equal files.
         FigureCanvasSVG(figure).print_svg(image, metadata={"Date": None})  # type: ignore[no-untyped-call]
@@ -124,7 +126,6 @@ def _speedup(axes: Axes, theme: Theme, bench: Bench, variable: str) -> None:
     axes.set_xlabel(_axis(variable))
     axes.set_ylabel("speedup, old p50 / new p50")
     axes.set_title(f"Speedup over {variable.replace('_', ' ')}, with the reach of the 95 % intervals")
-    axes.legend()
 
 
 def _scale(axes: Axes, bench: Bench, variable: str) -> Callable[[float, int], float]:
@@ -187,7 +188,6 @@ def _distribution(axes: Axes, theme: Theme, bench: Bench, row: Row) -> None:
     axes.set_xlabel(f"µs a call, {_kind(row)}")
     axes.set_ylabel("part of the samples that took at most so long")
     axes.set_title(f"The row with the middle speedup: {bench_rows.label(bench, row)}", fontsize="medium")
-    axes.legend()
 
 
 def _worth(axes: Axes, theme: Theme, bench: Bench) -> None:
@@ -212,7 +212,6 @@ def _worth(axes: Axes, theme: Theme, bench: Bench) -> None:
     axes.set_xlabel("waits removed from a call (counted on a simulated GPU)")
     axes.set_ylabel(f"µs saved a call, {_kind(bench.rows[0])}")
     axes.set_title("Saved time against removed waits")
-    axes.legend()
 
 
 def _plain(value: float, _: object) -> str:
