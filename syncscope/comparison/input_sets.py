@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import random
 from collections import deque
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import cycle, islice
+from itertools import cycle, islice, product
 from typing import TYPE_CHECKING, Any, Protocol
 
 from syncscope.comparison.results import Side, SweepValue
@@ -56,12 +57,14 @@ class Fresh:
     """Every call has a set of its own.
 
     They are made for many calls at once: what making them costs, and what it leaves in the processor's
-    caches, would else be around every sample.
+    caches, would else be around every sample. Which of two equal calls has the set that was made first is
+    drawn: the younger one lies nearer, in the caches and in memory.
     """
 
-    def __init__(self, maker: Maker, ahead: int) -> None:
+    def __init__(self, maker: Maker, ahead: int, coin: random.Random) -> None:
         """Have up to ``ahead`` sets a side ready."""
         self._maker = maker
+        self._coin = coin
         self._each = max(1, ahead // len(maker.seeds))
         self._ready: dict[tuple[Side, int], deque[Arguments]] = {
             (side, seed): deque() for seed in maker.seeds for side in SIDES
@@ -75,9 +78,15 @@ class Fresh:
         return ready.popleft()
 
     def _fill(self) -> None:
-        lacking = [key for key, ready in self._ready.items() for _ in range(self._each - len(ready))]
+        lacking = list(self._lacking())
         for key, made in zip(lacking, self._maker.made([seed for _, seed in lacking]), strict=True):
             self._ready[key].append(made)
+
+    def _lacking(self) -> Iterator[tuple[Side, int]]:
+        """Whose sets are to be made, in the order of making."""
+        there = {key: len(ready) for key, ready in self._ready.items()}
+        for at, seed in product(range(self._each), self._maker.seeds):
+            yield from ((side, seed) for side in self._coin.sample(SIDES, 2) if there[side, seed] <= at)
 
 
 class OneByOne:
@@ -93,16 +102,24 @@ class OneByOne:
 
 
 class Rotated:
-    """A number of sets of each side that are made once and used in turn."""
+    """Two times a number of sets, equal two and two, that are made once and used in turn.
 
-    def __init__(self, maker: Maker, number: int) -> None:
+    Which side has which of the two is drawn for each turn: one may lie better in memory than the other.
+    """
+
+    def __init__(self, maker: Maker, number: int, coin: random.Random) -> None:
         """Make them."""
         seeds = list(islice(cycle(maker.seeds), number))
-        self._sets: dict[Side, list[Arguments]] = {side: maker.made(seeds) for side in SIDES}
+        self._sets = (maker.made(seeds), maker.made(seeds))
+        self._coin = coin
+        self._old_has: list[int] = []
 
     def take(self, side: Side, number: int) -> Arguments:
         """The set whose turn it is."""
-        sets = self._sets[side]
+        while len(self._old_has) <= number:
+            self._old_has.append(self._coin.randrange(2))
+        olds = self._old_has[number]
+        sets = self._sets[olds if side == "old" else 1 - olds]
         return sets[number % len(sets)]
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import random
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
@@ -57,9 +58,10 @@ class Calls:
             for side, first in called.items():
                 _check_unwritten(side, first.made, spare, is_apart)
             input_sets.check_rotation(rotate, called["old"].made, spare)
-            self._sets = input_sets.Rotated(maker, rotate)
+            self._sets = input_sets.Rotated(maker, rotate, random.Random())
         elif is_apart:
-            self._sets = input_sets.Fresh(maker, input_sets.ahead(called["old"].made, spare))
+            together = input_sets.ahead(called["old"].made, spare)
+            self._sets = input_sets.Fresh(maker, together, random.Random())
         else:
             self._sets = input_sets.OneByOne(maker)
 

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import itertools
+import random
+
 import numpy
 import pytest
 import torch
@@ -43,7 +46,7 @@ sides = st.lists(st.sampled_from(("old", "new")), min_size=1, max_size=60)
 def test_each_call_has_a_set_of_its_own_and_of_its_seed(calls, seeds, together) -> None:
     """Whatever is asked for in which order: calls are made again as well."""
     workload = Numbered()
-    sets = Fresh(maker(workload, tuple(range(seeds))), together)
+    sets = Fresh(maker(workload, tuple(range(seeds))), together, random.Random(0))
     taken = [(sets.take(side, number), number) for number, side in enumerate(calls)]
     assert [args[0] for (args, _), _ in taken] == [number % seeds for _, number in taken]
     assert len({id(args[1]) for (args, _), _ in taken}) == len(calls)
@@ -51,7 +54,7 @@ def test_each_call_has_a_set_of_its_own_and_of_its_seed(calls, seeds, together) 
 
 def test_sets_are_made_for_many_calls_at_once() -> None:
     workload = Numbered()
-    sets = Fresh(maker(workload), 50)
+    sets = Fresh(maker(workload), 50, random.Random(0))
     for number in range(100):
         sets.take("old", number), sets.take("new", number)
     assert workload.series_of == [100, 100]
@@ -65,10 +68,30 @@ def test_or_each_right_before_its_call() -> None:
 
 
 def test_rotated_sets_come_in_turn_and_have_the_seeds_in_turn() -> None:
-    sets = Rotated(maker(Numbered(), (5, 6)), 3)
+    sets = Rotated(maker(Numbered(), (5, 6)), 3, random.Random(0))
     taken = [sets.take("new", number) for number in range(6)]
     assert [args[0] for args, _ in taken[:3]] == [5, 6, 5]
-    assert [id(each) for each in taken[3:]] == [id(each) for each in taken[:3]]
+    others = [sets.take("old", number) for number in range(6)]
+    # In each turn two equal sets, and each time the same two.
+    assert [args[0] for args, _ in others] == [5, 6, 5] * 2
+    pairs = [{id(one), id(other)} for one, other in zip(taken, others, strict=True)]
+    assert {len(pair) for pair in pairs} == {2}
+    assert pairs[:3] == pairs[3:]
+
+
+@pytest.mark.parametrize("kind", [Fresh, Rotated])
+def test_which_side_has_which_of_two_equal_sets_is_drawn(kind) -> None:
+    """Younger inputs lie nearer: those of one side would make it the faster."""
+
+    class InOrder:
+        made = itertools.count()
+
+        def series(self, case, seeds, device):
+            return [((next(self.made),), {}) for _ in seeds]
+
+    sets = kind(maker(InOrder()), 50, random.Random(0))
+    turns = [[sets.take(side, number)[0][0] for side in ("old", "new")] for number in range(100)]
+    assert 30 < sum(old < new for old, new in turns) < 70
 
 
 def made(*values: object) -> tuple[tuple[object, ...], dict[str, object]]:
