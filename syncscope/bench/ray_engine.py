@@ -14,7 +14,7 @@ from typing import Any
 from syncscope.bench.machine import this_machine
 from syncscope.bench.plan import Loaded, Plan, identity, load
 from syncscope.bench.record import Machine, Row, place
-from syncscope.bench.rows import measured
+from syncscope.bench.rows import failed, measured
 from syncscope.comparison.results import SweepValue
 from syncscope.subjects import Unusable
 
@@ -40,8 +40,8 @@ class OnRay:
         """Run the rows; each as soon as a machine is free.
 
         Raises:
-            Unusable: ray is not installed, there is no such cluster, a host has other subjects or another
-                torch than this one, or a worker died.
+            Unusable: ray is not installed, there is no such cluster, or a host has other subjects or another
+                torch than this one.
         """
         ray = _ray(self.address)
         _connect(ray, self.address)
@@ -52,7 +52,7 @@ class OnRay:
             waiting = list(rows)
             while waiting:
                 (finished,), waiting = ray.wait(waiting, num_returns=1)
-                yield _fetched(ray, finished, rows.pop(finished))
+                yield _fetched(ray, finished, rows.pop(finished), machine)
         finally:
             ray.shutdown()
 
@@ -84,8 +84,8 @@ def _connect(ray: Any, address: str) -> None:
         why = f"({type(error).__name__}: {said})"
         if address:
             raise Unusable(
-                f"ray-address: no cluster answers at {address} {why}: give the host:port of its head, "
-                "or leave --ray-address out"
+                f"ray-address: the cluster at {address} can't be joined {why}: give the host:port of the "
+                "head of one that can, or leave --ray-address out"
             ) from None
         raise Unusable(f"engine: ray can't be started {why}: leave --engine ray out, or mend that") from None
 
@@ -106,7 +106,8 @@ def _whole_machine(ray: Any, plan: Plan) -> dict[str, float]:
     return {"num_gpus": 1} if kind == "GPU" else {"num_cpus": min(filter(None, found))}
 
 
-def _fetched(ray: Any, finished: Any, case: Case) -> Row:
+def _fetched(ray: Any, finished: Any, case: Case, machine: Machine) -> Row:
+    """The row; one that failed where its worker died, on a machine that is taken for one like this."""
     try:
         row: Row = ray.get(finished)
     except ray.exceptions.RayTaskError as error:
@@ -114,10 +115,8 @@ def _fetched(ray: Any, finished: Any, case: Case) -> Row:
             raise error.cause from None
         raise
     except ray.exceptions.RayError as error:
-        raise Unusable(
-            f"engine: the worker of {place(case)} died ({type(error).__name__}): does a subject end its "
-            "process, or is memory short there?"
-        ) from None
+        died = f"the worker of {place(case)} died ({type(error).__name__})"
+        return failed(case, machine, f"{died}: does a subject end its process, or is memory short there?")
     return row
 
 

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Literal
+from typing import Annotated, Literal
 
 import msgspec
+from msgspec import Meta
 
 from syncscope.comparison.results import (
     Environment,
@@ -100,7 +101,7 @@ class Bench:
     seeds: list[int]
     device: Device
     timing: Timing
-    rows: list[Row]
+    rows: Annotated[list[Row], Meta(min_length=1)]
     summaries: list[Summary]
     environment: Environment
     clock: ClockFigures | None = None

@@ -16,19 +16,22 @@ def shown() -> Iterator[Step]:
         yield lambda what, done, of: None
         return
     from rich.console import Console
-    from rich.progress import (
-        BarColumn,
-        MofNCompleteColumn,
-        Progress,
-        TextColumn,
-        TimeElapsedColumn,
-        TimeRemainingColumn,
-    )
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+    from rich.table import Column
 
-    bar_and_number = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn())
-    columns = (*bar_and_number, TimeElapsedColumn(), TimeRemainingColumn())
+    # Where the line is short, what is run is cut first.
+    rest, whole = Column(no_wrap=True, overflow="ellipsis", ratio=1), Column(no_wrap=True, min_width=7)
+    columns = (
+        BarColumn(bar_width=20),
+        MofNCompleteColumn(table_column=whole),
+        TimeRemainingColumn(table_column=whole),
+        TextColumn("left"),
+        TextColumn("{task.description}", table_column=rest),
+    )
     # Drawn at each step only: a drawing thread would run beside what is being watched.
-    with Progress(*columns, console=Console(stderr=True), transient=True, auto_refresh=False) as bar:
+    with Progress(
+        *columns, console=Console(stderr=True), transient=True, auto_refresh=False, expand=True
+    ) as bar:
         task = bar.add_task("", total=None)
 
         def step(what: str, done: int, of: int) -> None:

@@ -74,7 +74,7 @@ _TIMING: tuple[Callable[[Any], Any], ...] = (
         "--time-budget",
         type=_Seconds(),
         metavar="60s",
-        help="In place of --iterations: so long for a row, less where its interval is narrow sooner.",
+        help="In place of --iterations and --prolong: so long for a row, less where that is enough.",
     ),
     number(
         "--rotate",
@@ -138,10 +138,10 @@ def timing_of(given: dict[str, Any], seeds: int) -> Timing:
 def _choose_length(given: dict[str, Any]) -> None:
     """A time budget stands in place of iterations; the command line's choice wins over a setting's."""
     source = click.get_current_context().get_parameter_source
-    iterations, budget = source("iterations"), source("time_budget")
-    if given["time_budget"] is None or iterations is ParameterSource.DEFAULT:
-        return
-    if iterations is budget:
-        raise Unusable("time-budget: stands in place of --iterations: give one of them")
-    if iterations is ParameterSource.COMMANDLINE:
-        given["time_budget"] = None
+    for name in ("iterations", "prolong"):
+        if given["time_budget"] is None or source(name) is ParameterSource.DEFAULT:
+            continue
+        if source(name) is source("time_budget"):
+            raise Unusable(f"time-budget: stands in place of --{name}: give one of them")
+        if source(name) is ParameterSource.COMMANDLINE:
+            given["time_budget"] = None

@@ -44,6 +44,6 @@ def _sampled(calls: Calls, how: Timing, sampler: Sampler, clock: Clock, rows: in
         hides = partial(verdicts.hides, rows=rows)
         blocks = timing.prolonged(coin, collected, how.iterations, how.prolong, hides)
     else:
-        budget_ns = round(how.budget_s * 1e9)
-        blocks = timing.until(order.drawn(coin), collected, clock, budget_ns, verdicts.is_narrow)
+        budget_ns, are_enough = round(how.budget_s * 1e9), partial(verdicts.is_narrow, rows=rows)
+        blocks = timing.until(order.drawn(coin), collected, clock, budget_ns, are_enough)
     return calls.taken(blocks, sampler, collected)

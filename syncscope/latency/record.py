@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Literal
+from typing import Annotated, Literal
+
+from msgspec import Meta
 
 from syncscope.latency.order import Side
 
 TimedOn = Literal["cpu", "cuda"]
+Times = Annotated[list[Annotated[int, Meta(gt=0)]], Meta(min_length=1)]
 Verdict = Literal["faster", "slower", "no difference", "inconclusive"]
 
 
@@ -40,9 +43,9 @@ class Samples:
     (``onno noon``). ``repeated`` calls were made again, since the kernel had interrupted them.
     """
 
-    host: dict[Side, list[int]]
+    host: dict[Side, Times]
     order: str
-    device: dict[Side, list[int]] = field(default_factory=dict)
+    device: dict[Side, Times] = field(default_factory=dict)
     repeated: int = 0
 
 

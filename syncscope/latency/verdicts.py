@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from syncscope.latency import statistics
-from syncscope.latency.level import LEVEL, RESOLUTION, of_one_more
+from syncscope.latency.level import LEVEL, RESOLUTION, fewest_iterations, of_one_more
 from syncscope.latency.record import Latency, Samples, TimedOn, Verdict
 
 NARROW = 0.01
@@ -73,20 +73,20 @@ def _corrected(row: Latency, p: float, level: float) -> Latency:
 
 
 def hides(samples: Samples, rows: int) -> bool:
-    """Whether the noise of a row, one of so many, is such that it would miss a difference that counts.
+    """Whether a row, one of so many, would miss a difference that counts.
 
-    Of a row with too few blocks it isn't the noise that hides anything.
+    Not where it has too few blocks for a verdict by itself: so few were asked for.
     """
-    host = samples.host
-    visible = statistics.smallest_visible(host["old"], host["new"], of_one_more(rows, 0))
-    return visible is not None and visible > RESOLUTION
+    old, new = samples.host["old"], samples.host["new"]
+    visible = statistics.smallest_visible(old, new, of_one_more(rows, 0))
+    return len(old) >= fewest_iterations() and (visible is None or visible > RESOLUTION)
 
 
-def is_narrow(samples: Samples) -> bool:
-    """Whether more samples would tell little more."""
+def is_narrow(samples: Samples, rows: int) -> bool:
+    """Whether more samples would tell little more, and there are enough for a verdict among so many rows."""
     old, new = samples.host["old"], samples.host["new"]
     interval, middle = statistics.speedup_interval(old, new), statistics.speedup(old, new)
-    if interval is None:
+    if interval is None or len(old) < fewest_iterations(of_one_more(rows, 0)):
         return False
     return max(interval.high / middle, middle / interval.low) <= 1 + NARROW
 

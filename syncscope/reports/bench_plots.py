@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -182,9 +183,11 @@ def _distribution(axes: Axes, theme: Theme, bench: Bench, row: Row) -> None:
         )
         median = (row.latency.old if side == "old" else row.latency.new).p50 / 1e3
         axes.plot([median], [0.5], _MARKS[at], color=theme.series[at], label=f"{side}'s median")
-    axes.set_xscale("log")
+    times = list(chain.from_iterable(row.latency.samples.host.values()))
+    if max(times) > 10 * min(times):
+        axes.set_xscale("log")
+        axes.xaxis.set_minor_formatter("")
     axes.xaxis.set_major_formatter(_plain)
-    axes.xaxis.set_minor_formatter(_plain)
     axes.set_xlabel(f"µs a call, {_kind(row)}")
     axes.set_ylabel("part of the samples that took at most so long")
     axes.set_title(f"The row with the middle speedup: {bench_rows.label(bench, row)}", fontsize="medium")

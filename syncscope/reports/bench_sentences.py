@@ -133,7 +133,8 @@ def worth(bench: Bench) -> list[str]:
 def _worth(summary: Summary, found: Worth) -> str:
     each = f"{found.per_wait_us:.2f} µs ({found.interval.low:.2f} to {found.interval.high:.2f})"
     gain = "" if found.explained is None else f" and explains {latency.percent(found.explained)} of the gain"
-    rest = f"; {found.fixed_us:+.1f} µs a call saved has nothing to do with them"
+    saved = "saved" if found.fixed_us >= 0 else "lost"
+    rest = f"; {abs(found.fixed_us):.1f} µs a call {saved} has nothing to do with them"
     fit = f"a line through {found.rows} rows, r² {found.r_squared:.2f}"
     if summary.device == "cpu":
         return (

@@ -17,6 +17,8 @@ from syncscope.bench import locked
 from syncscope.bench.journal import Journal, OtherRun
 from syncscope.bench.record import Row
 from syncscope.comparison.results import Parity, UnusableResult
+from syncscope.latency import verdicts
+from syncscope.latency.record import Samples
 from syncscope.subjects import Unusable
 
 from .conftest import HERE
@@ -104,6 +106,18 @@ def test_a_damaged_row_is_refused(path: Path) -> None:
     written(path, 2)
     lines = path.read_bytes().splitlines(keepends=True)
     path.write_bytes(lines[0] + b"{}\n" + lines[2])
+    with pytest.raises(UnusableResult, match="not the rows of a benchmark"):
+        Journal(path, MADE_WITH)
+
+
+@pytest.mark.parametrize("edited", [b"[0,7]", b"[-5,7]", b"[]"])
+def test_times_that_no_call_can_take_are_refused(path: Path, edited: bytes) -> None:
+    written(path, 0).add(
+        replace(row(1), latency=verdicts.latency(Samples({"old": [7], "new": [7]}, "on"), "cpu"))
+    )
+    text = path.read_bytes()
+    assert text.count(b'"old":[7]') == 1
+    path.write_bytes(text.replace(b'"old":[7]', b'"old":' + edited))
     with pytest.raises(UnusableResult, match="not the rows of a benchmark"):
         Journal(path, MADE_WITH)
 

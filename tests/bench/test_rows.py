@@ -139,12 +139,13 @@ def test_seeds_and_fresh_inputs_are_taken_in_turn(plan) -> None:
 
 def test_rotated_inputs_are_made_once(plan) -> None:
     noting = "seen = []\ndef sums(x):\n    seen.append(x)\n    return x.sum(1).tolist()\n"
-    made = plan(noting, iterations=4, rotate=2)
+    made = plan(noting, iterations=40, rotate=2)
     loaded = load(made)
     measured(made, loaded, HERE, {"n": 3})
-    timed = [id(x) for x in loaded.new.module.seen][2:6]
-    assert timed[:2] == timed[2:]
-    assert timed[0] != timed[1]
+    timed = [id(x) for x in loaded.new.module.seen][2:42]
+    # Two sets, and the two that are old's in other turns.
+    assert len(set(timed)) <= 4
+    assert not set(timed[::2]) & set(timed[1::2])
 
 
 def test_what_is_written_into_is_not_rotated(plan) -> None:
@@ -281,4 +282,5 @@ def test_a_time_budget_stands_in_place_of_iterations(plan, ticking) -> None:
 
 def test_a_time_budget_is_left_where_the_interval_is_narrow(plan, ticking) -> None:
     found = row(plan(waiting(200), MAKING + waiting(100), budget_s=1e9)).latency.samples
-    assert len(found.host["old"]) == 16
+    # After 16 it isn't enough for one of three rows; it is asked again after half as many more.
+    assert len(found.host["old"]) == 24

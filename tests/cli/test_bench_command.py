@@ -287,6 +287,12 @@ def test_settings_have_the_options_of_bench(here: Path) -> None:
     assert length("--iterations", "7") == (7, None)
 
 
+def test_a_time_budget_leaves_nothing_to_prolong(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["bench", "old.py", "new.py", "--time-budget", "1s", "--prolong", "2"]) == 2
+    said = "syncscope: time-budget: stands in place of --prolong: give one of them\n"
+    assert capsys.readouterr().err == said
+
+
 def test_compare_times_its_cases(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
     command = ["compare", "old.py", "new.py", "--calls", "1", "--device", "sim", "--sweep", "n=3,5"]
     assert main([*command, "-o", "untimed.json"]) == 0

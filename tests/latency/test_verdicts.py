@@ -114,15 +114,27 @@ def test_among_many_rows_the_noise_of_one_hides_more() -> None:
     assert verdicts.hides(samples(*jumping), rows=288)
 
 
-def test_what_too_few_iterations_miss_is_not_hidden_by_noise() -> None:
+def test_a_row_too_short_for_a_verdict_among_so_many_hides_one() -> None:
+    quiet = noisy(3_000, 28)
+    assert not verdicts.hides(samples(quiet, quiet), rows=1)
+    assert verdicts.hides(samples(quiet, quiet), rows=288)
+    assert not verdicts.hides(samples(noisy(3_000, 30), noisy(3_000, 30)), rows=288)
+
+
+def test_who_asks_for_too_few_iterations_for_any_verdict_is_given_these() -> None:
     assert not verdicts.hides(samples([100, 900] * 6, [300] * 12), rows=1)
 
 
 def test_narrow_is_within_one_percent() -> None:
-    assert verdicts.is_narrow(samples([3_000] * 20, [2_000] * 20))
+    assert verdicts.is_narrow(samples([3_000] * 20, [2_000] * 20), rows=1)
     wide = [3_000, 3_000, 3_900, 3_900] * 6
-    assert not verdicts.is_narrow(samples(wide, [2_000] * 24))
-    assert not verdicts.is_narrow(samples([3_000] * 4, [2_000] * 4))
+    assert not verdicts.is_narrow(samples(wide, [2_000] * 24), rows=1)
+    assert not verdicts.is_narrow(samples([3_000] * 4, [2_000] * 4), rows=1)
+
+
+def test_what_has_no_verdict_among_so_many_rows_is_not_narrow_enough() -> None:
+    assert not verdicts.is_narrow(samples([3_000] * 28, [2_000] * 28), rows=288)
+    assert verdicts.is_narrow(samples([3_000] * 30, [2_000] * 30), rows=288)
 
 
 def test_a_row_is_looked_at_again_beyond_the_limit() -> None:
