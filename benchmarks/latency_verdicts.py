@@ -1,4 +1,4 @@
-"""Are the verdicts sound? Functions against themselves, and against themselves slowed by 5 %, on this machine.
+"""Are the verdicts sound? Functions against themselves, and slowed by 5 %, on this machine.
 
     python benchmarks/latency_verdicts.py [AA_ROWS [AB_ROWS [ITERATIONS]]]
 

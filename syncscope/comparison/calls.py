@@ -141,8 +141,8 @@ class Runner:
                 self._called(inputs)
 
         on_gpu = self.device == "cuda"
-        kernels = () if on_gpu else scope.kernels
-        return profile_calls(prepare, call, calls * len(seeds), cuda=on_gpu, trace=trace, kernels=kernels)
+        number = calls * len(seeds)
+        return profile_calls(prepare, call, number, cuda=on_gpu, trace=trace, kernels=scope.kernels)
 
     def _scope(self) -> Scope:
         return Scope("cuda" if self.device == "cuda" else "sim", self.families)

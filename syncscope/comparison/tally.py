@@ -71,9 +71,9 @@ def disagreements(
     heard: Counter[str] = Counter()
     for call in observed:
         heard.update(call.heard)
-    pairs = {"aten::item": (heard["_local_scalar_dense"], profile.aten.get("_local_scalar_dense", 0))}
+    pairs = {"aten::item": (heard["_local_scalar_dense"], profile.heard.get("_local_scalar_dense", 0))}
     for operator in family_of:
-        pairs[f"aten::{operator}"] = heard[operator], profile.aten.get(operator, 0)
+        pairs[f"aten::{operator}"] = heard[operator], profile.heard.get(operator, 0)
     if profile.device is not None:
         foreseen = count(event for call in observed for event in call.events)
         for name in _MEASURED:

@@ -10,7 +10,7 @@ import gzip
 import re
 import zlib
 from bisect import bisect_right
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -159,15 +159,40 @@ def aten_calls(events: Iterable[TraceEvent], kernels: Collection[str] = ()) -> d
     (the CPU's ``index_add_`` calls ``scatter_add_``).
     """
     counted: Counter[str] = Counter()
-    kernel_ends = float("-inf")
+    kernels_run = _Nesting()
     for event in sorted(filter(_is_aten, events), key=lambda event: (event.ts, -event.dur)):
-        if event.ts < kernel_ends:
+        if kernels_run.hold(event):
             continue
         name = event.name.removeprefix(_ATEN)
         counted[name] += 1
         if name in kernels:
-            kernel_ends = event.ts + event.dur
+            kernels_run.begin(event)
     return dict(sorted(counted.items()))
+
+
+def heard_calls(events: Iterable[TraceEvent], kernels: Collection[str]) -> dict[str, int]:
+    """As ``aten_calls``, counted as a scope does: where one overload calls another, that is one call."""
+    running: defaultdict[str, _Nesting] = defaultdict(_Nesting)
+    calls = []
+    for event in sorted(events, key=lambda event: (event.ts, -event.dur)):
+        if not running[event.name].hold(event):
+            running[event.name].begin(event)
+            calls.append(event)
+    return aten_calls(calls, kernels)
+
+
+class _Nesting:
+    """What runs in each thread, of events that come by their begin."""
+
+    def __init__(self) -> None:
+        self._ends: dict[tuple[int | str, int | str], float] = {}
+
+    def begin(self, event: TraceEvent) -> None:
+        self._ends[event.pid, event.tid] = event.ts + event.dur
+
+    def hold(self, event: TraceEvent) -> bool:
+        """Whether ``event`` lies inside one that has begun in its thread."""
+        return event.ts < self._ends.get((event.pid, event.tid), float("-inf"))
 
 
 def _is_aten(event: TraceEvent) -> bool:

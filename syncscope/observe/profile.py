@@ -29,12 +29,14 @@ class ProfileFailed(Unusable):
 class Profile:
     """What torch.profiler saw inside ``calls`` complete calls; the making of inputs is not in it.
 
-    ``aten`` has the calls of each ATen operator by its name without ``aten::``, at every level of nesting.
-    ``device`` is None where no device was watched: its figures are then unknown, not zero.
+    ``aten`` has the calls of each ATen operator by its name without ``aten::``, at every level of nesting,
+    on the CPU without what its kernels call. ``heard`` has those that a scope hears as well: on a GPU neither
+    what kernels call. ``device`` is None where no device was watched: its figures are then unknown, not zero.
     """
 
     calls: int
     aten: dict[str, int]
+    heard: dict[str, int]
     device: kineto.DeviceActivity | None = None
 
 
@@ -72,7 +74,8 @@ def profile_calls(
     inside = kineto.within(events, spans)
     return Profile(
         calls=calls,
-        aten=kineto.aten_calls(inside, kernels),
+        aten=kineto.aten_calls(inside, () if cuda else kernels),
+        heard=kineto.heard_calls(inside, kernels),
         device=kineto.device_activity(inside) if cuda else None,
     )
 

@@ -63,7 +63,8 @@ class Watch(ABC):
 
     ``families`` maps an ATen operator's name to the family that its launches are counted under. ``operators``
     counts every ATen call that was heard, by name and on whichever device: what torch.profiler counts as
-    well. ``kernels`` names those that were run as they are on the CPU: what their kernels call was not heard.
+    well. ``kernels`` names those that were run as they are: what their kernels call was not heard. Not among
+    them are those that were ``entered`` as well (``index_fill`` with a tensor, beside one with a number).
     ``handed`` is what code of the user's below the dispatcher is asked for.
     ``notes`` say what was not done as on a GPU; ``touched`` whether a tensor on the device was made, or given
     to a call.
@@ -84,6 +85,7 @@ class Watch(ABC):
         self.operators: Counter[str] = Counter()
         self.notes: list[str] = []
         self.kernels: set[str] = set()
+        self.entered: set[str] = set()
         self.touched = False
         self.handed: Handed | None = None
         self._undo: list[Callable[[], Any]] = []
@@ -124,8 +126,20 @@ class Watch(ABC):
         self._leave()
         if self._outer is not None:
             self._outer.operators.update(self.operators)
+            self._outer.entered.update(self.entered)
             self._outer.kernels.update(self.kernels)
+            self._outer.kernels.difference_update(self._outer.entered)
             self._outer.touched |= self.touched
+
+    def is_run_as_it_is(self, operator: str) -> None:
+        """What the kernel of ``operator`` calls isn't heard."""
+        if operator not in self.entered:
+            self.kernels.add(operator)
+
+    def is_entered(self, operator: str) -> None:
+        """What ``operator`` is made of is heard."""
+        self.entered.add(operator)
+        self.kernels.discard(operator)
 
     def _leave(self) -> None:
         inner = self._inner()

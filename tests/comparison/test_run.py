@@ -318,6 +318,24 @@ def test_code_that_leaves_its_device_inputs_alone_is_idle(compared):
     assert compared(on_the_host, on_the_host).idle == ["old", "new"]
 
 
+@pytest.mark.parametrize(
+    "statement",
+    [
+        "x[x > 2] = 0",
+        "x.masked_fill_(x > 2, torch.tensor(0.0))",
+        "x.index_fill(0, torch.tensor([0], device=x.device), torch.tensor(1.0))",
+        "x.index_fill(0, torch.tensor([0], device=x.device), 1.0)",
+        "x[[0, 1]] = 4.0",
+        "torch.linalg.inv(torch.eye(3, device=x.device).expand(2, -1, -1) * 2)",
+        "x.sort(), x.topk(1), x.flatten().scatter(0, x.flatten()[:1].long() * 0, 2.0)",
+        "x.unique(), x.sum().item()",
+    ],
+)
+def test_what_cpu_kernels_do_with_host_numbers_is_no_disagreement(compared, statement):
+    f = f"def f(x):\n    {statement}\n    return x"
+    assert compared(f, f).disagreements == []
+
+
 def test_a_gradient_that_is_lost_is_a_difference(compared):
     inputs = """
     def make_inputs(n, device):

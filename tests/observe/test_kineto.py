@@ -53,6 +53,32 @@ def test_on_rocm_a_blocking_copy_is_one_copy_and_one_wait() -> None:
     assert kineto.device_activity(inside_steps(MI250)) == DeviceActivity(dtoh=1, dtod=1, waits=2, kernels=1)
 
 
+def host_event(name: str, ts: float, dur: float, tid: int = 1) -> kineto.TraceEvent:
+    return kineto.TraceEvent(name=name, cat="cpu_op", ts=ts, dur=dur, tid=tid)
+
+
+def test_what_kernels_call_is_left_out_in_their_own_thread() -> None:
+    events = [
+        host_event("aten::index_add_", 0, 10),
+        host_event("aten::scatter_add_", 2, 3),
+        host_event("aten::scatter_add_", 2, 3, tid=2),
+        host_event("aten::scatter_add_", 12, 3),
+    ]
+    assert kineto.aten_calls(events) == {"index_add_": 1, "scatter_add_": 3}
+    assert kineto.aten_calls(events, {"index_add_"}) == {"index_add_": 1, "scatter_add_": 2}
+
+
+def test_overloads_that_call_each_other_are_heard_as_one_call() -> None:
+    events = [
+        host_event("aten::sort", 0, 10),
+        host_event("aten::sort", 2, 3),
+        host_event("aten::sort", 12, 3),
+    ]
+    assert kineto.aten_calls(events) == {"sort": 3}
+    assert kineto.heard_calls(events, ()) == {"sort": 2}
+    assert kineto.heard_calls([*events, host_event("aten::sort", 4, 1, tid=2)], ()) == {"sort": 3}
+
+
 def test_aten_calls_are_counted_by_name_inside_the_steps() -> None:
     assert kineto.aten_calls(inside_steps(A100)) == {
         "_local_scalar_dense": 1, "add": 1, "clone": 1, "item": 1, "lift_fresh": 1,

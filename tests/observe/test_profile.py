@@ -65,7 +65,7 @@ def test_without_a_gpu_device_figures_are_unknown_and_not_zero() -> None:
 
 
 def test_no_calls_give_no_counts() -> None:
-    assert profile_calls(make, three_topk_two_reads, 0) == Profile(calls=0, aten={})
+    assert profile_calls(make, three_topk_two_reads, 0) == Profile(calls=0, aten={}, heard={})
 
 
 @pytest.mark.parametrize("problem", [ValueError, KeyboardInterrupt, SystemExit])

@@ -47,7 +47,7 @@ def check_errors(call: Call) -> Charge | None:
     """any() and item() are heard; where one of a batch failed the host fetches which."""
     info = call["info"]
     with unheard():
-        failed = not call["is_matrix"] and bool(info.any())
+        failed = not call["is_matrix"] and bool(info.numpy().any())
     return fetch(info, why=_CHECK) if failed else None
 
 

@@ -179,7 +179,7 @@ class _Hearing:
 
     def _quietly(self) -> Any:
         """Run the operator; what its CPU kernel calls is no business of CUDA's."""
-        self.device.kernels.add(self.op.name)
+        self.device.is_run_as_it_is(self.op.name)
         switch(KEY, False)  # unheard(), without its cost on every call
         try:
             if self.numbers:
@@ -197,6 +197,7 @@ class _Hearing:
 
     def _entered(self) -> Any:
         """Run an operator that is made of others on every device: those are heard."""
+        self.device.is_entered(self.op.name)
         self.device.frames.append(Frame(None, (), {}, target=True, operator=self.op.name))
         try:
             return self._redispatched()
@@ -250,6 +251,7 @@ class _Hearing:
 
     def _run(self, entry: table.Entry | None) -> Any:
         if entry is not None and entry.stand_in is not None and self.device.simulated:
+            self.device.is_run_as_it_is(self.op.name)
             with unheard():
                 return entry.stand_in(table.Call(self.op, self.args, self.kwargs), self.func)
         return self._entered() if self._is_made_of_others(entry) else self._quietly()
