@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager, redirect_stdout
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -12,6 +11,7 @@ import click
 
 from syncscope.cli import options, progress, timing_options
 from syncscope.cli import outputs as files
+from syncscope.cli.containment import contained
 from syncscope.cli.exit_codes import FINDING, FINE
 from syncscope.cli.options import ListCommand
 from syncscope.subjects import Unusable
@@ -68,14 +68,14 @@ def command(
     from syncscope.reports import BENCH_FORMATS
 
     files.check(outputs, plots, BENCH_FORMATS)
-    with redirect_stdout(sys.stderr):
+    with contained():
         plan = _plan(command_line, old, new, **given)
         _check_plots(plots, plan)
         runner = _engine(engine, ray_address)
         loaded, machine = _loaded(plan)
         journal = _journal(outputs, plan, loaded, machine)
     with _kept(journal):
-        with redirect_stdout(sys.stderr), progress.shown() as step:
+        with contained(), progress.shown() as step:
             bench = _benched(plan, loaded, machine, journal, runner, step)
         files.write(bench, outputs)
         files.draw(bench, plots)

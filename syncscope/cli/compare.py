@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Sequence
-from contextlib import redirect_stdout
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -12,6 +10,7 @@ import click
 
 from syncscope.cli import options, progress
 from syncscope.cli import outputs as files
+from syncscope.cli.containment import contained
 from syncscope.cli.exit_codes import FINDING, FINE
 from syncscope.cli.options import OPERATOR, ListCommand, listed, number
 
@@ -45,8 +44,7 @@ def command(command_line: str, /, old: str, new: str, outputs: tuple[Path, ...],
     such as --frames 2 8 32 stand before or after them. [tool.syncscope] of pyproject.toml sets defaults.
     """
     files.check(outputs, given["traces"])
-    # What the subjects print is theirs: standard output holds the report and nothing else.
-    with redirect_stdout(sys.stderr), progress.shown() as step:
+    with contained(), progress.shown() as step:
         comparison = _compared(command_line, old, new, step, **given)
     files.write(comparison, outputs)
     files.show(comparison)
@@ -88,7 +86,7 @@ def _compared(
         seeds=tuple(range(seed, seed + seeds)),
         device=device,
         families=families,
-        traces=traces,
+        traces=traces.absolute() if traces else None,
         time=Timing() if time else None,
         command=command_line,
     )

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import sys
-from contextlib import redirect_stdout
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from syncscope.cli import options, progress
+from syncscope.cli.containment import contained
 from syncscope.cli.exit_codes import FINDING, FINE
 from syncscope.cli.options import ListCommand, number
 from syncscope.subjects import Unusable, UnusableSubject
@@ -46,7 +45,7 @@ def command(
     file = output or Path(f"test_{_name(subject)}.py")
     if file.exists() and not force:
         raise Unusable(f"{file}: is there already; name another with -o, or write over it with --force")
-    with redirect_stdout(sys.stderr), progress.shown() as step:
+    with contained(), progress.shown() as step:
         comparison = _found(command_line, subject, baseline, step, **given)
     _write(file, comparison, given)
     click.echo(f"wrote {file}: run it with `pytest {file}`")
