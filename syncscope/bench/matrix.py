@@ -9,7 +9,7 @@ from syncscope import __version__
 from syncscope.bench import texts
 from syncscope.bench.journal import Journal
 from syncscope.bench.plan import Loaded, Plan
-from syncscope.bench.record import Bench, Machine, Row, place
+from syncscope.bench.record import Bench, Machine, Row
 from syncscope.bench.rows import measured
 from syncscope.bench.summary import corrected, summaries
 from syncscope.comparison.environment import environment
@@ -17,6 +17,7 @@ from syncscope.comparison.results import SweepValue
 from syncscope.comparison.run import subject_record
 from syncscope.latency.clock import PerfCounter, examined
 from syncscope.subjects import Unusable
+from syncscope.subjects.cases import place
 
 Progress = Callable[[str, int, int], None]
 Case = Mapping[str, SweepValue]

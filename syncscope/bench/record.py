@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Annotated, Literal
 
@@ -128,11 +127,6 @@ class Bench:
     def findings(self) -> bool:
         """Whether a reviewer has to look: outputs differ, a row failed, or a regression holds."""
         return bool(self.differing or self.failed or self.regressed)
-
-
-def place(case: Mapping[str, SweepValue]) -> str:
-    """``frames=8, q=0.5``: how messages name a row."""
-    return ", ".join(f"{name}={value}" for name, value in case.items()) or "the only case"
 
 
 def encode(bench: Bench) -> bytes:

@@ -18,6 +18,7 @@ from syncscope.observe.profile import Profile, profile_calls
 from syncscope.observe.scope import Scope
 from syncscope.observe.visits import visited_lines
 from syncscope.subjects import Unusable
+from syncscope.subjects.cases import place
 from syncscope.subjects.seeds import seeded
 
 if TYPE_CHECKING:
@@ -33,8 +34,7 @@ class CallFailed(Unusable):
         self, subject: Subject, side: Side, case: Mapping[str, SweepValue], error: BaseException
     ) -> None:
         """Tell what ``error`` was."""
-        place = ", ".join(f"{name}={value}" for name, value in case.items()) or "its only case"
-        super().__init__(f"{side} ({subject.label}) failed for {place}: {subject.describe(error)}")
+        super().__init__(f"{side} ({subject.label}) failed for {place(case)}: {subject.describe(error)}")
         self.frames = tuple(_users_frames(subject, error))
 
     def __str__(self) -> str:

@@ -22,10 +22,14 @@ def needed(speedup: float, beyond: float) -> bool:
 def rechecked(
     taken: Callable[[Iterable[Block]], Samples], beyond: float, iterations: int = ITERATIONS
 ) -> Recheck:
-    """Run five trials, in which old and new begin in turn; ``taken`` takes the samples of some blocks."""
+    """Run five trials, in which old and new begin in turn; ``taken`` takes the samples of some blocks.
+
+    Of a trial's blocks, which are for so many iterations, it may take less.
+    """
     firsts: Sequence[Side] = [("old", "new")[trial % 2] for trial in range(TRIALS)]
     trials = [taken(alternating(iterations, first)) for first in firsts]
-    return replace(judged(iterations, [_speedup(trial) for trial in trials], beyond), trials=trials)
+    fewest = min(len(trial.host["old"]) for trial in trials)
+    return replace(judged(fewest, [_speedup(trial) for trial in trials], beyond), trials=trials)
 
 
 def judged(iterations: int, speedups: list[float], beyond: float) -> Recheck:

@@ -70,8 +70,8 @@ class Interval:
 class Recheck:
     """The speedup of a row that looked slower, in each of some longer trials in alternating order.
 
-    ``iterations`` is a trial's. It ``holds`` where the median is beyond the limit and all trials are slower.
-    ``trials`` are the raw times of each.
+    ``iterations`` are those of the shortest trial. It ``holds`` where the median is beyond the limit and all
+    trials are slower. ``trials`` are the raw times of each.
     """
 
     iterations: int

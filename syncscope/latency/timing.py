@@ -126,20 +126,26 @@ def prolonged(
 
 
 def until(
-    blocks: Iterator[Block],
+    blocks: Iterable[Block],
     collected: Collected,
     clock: Clock,
     budget_ns: int,
     enough: Ask,
 ) -> Iterator[Block]:
-    """Blocks until the time is used up, or the samples so far are ``enough``; asked after each half more."""
+    """Blocks until the time is used up, or the samples so far are ``enough``; asked after each half more.
+
+    One at least.
+    """
     end, ask_at = clock.now_ns() + budget_ns, 8
-    while clock.now_ns() < end and len(collected.order) < MOST_BLOCKS:
-        if len(collected.order) >= ask_at:
+    for block in blocks:
+        number = len(collected.order)
+        if number >= MOST_BLOCKS or (number and clock.now_ns() >= end):
+            return
+        if number >= ask_at:
             if enough(collected.samples()):
                 return
             ask_at += ask_at // 2
-        yield next(blocks)
+        yield block
 
 
 @contextmanager

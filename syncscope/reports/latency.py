@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from syncscope.comparison.results import Comparison
 from syncscope.latency import level
 from syncscope.latency.clock import ClockFigures
-from syncscope.latency.record import Interval, Latency, Timing
+from syncscope.latency.record import Interval, Latency, Recheck, Timing
 from syncscope.reports import figures, words
 
 CPU = "These are times of a CPU with tensors on it, never a GPU's: they say nothing about a GPU."
@@ -127,8 +127,13 @@ def rechecked(label: str, latency: Latency) -> str:
     outcome = "the regression holds" if again.holds else "no regression that holds"
     return (
         f"{label}: {times(latency.speedup)} at first; in {words.number(len(again.speedups), 'trial')} of "
-        f"{again.iterations} iterations in alternating order {times(again.speedup)} ({spread}): {outcome}."
+        f"{_iterations(again)} iterations in alternating order {times(again.speedup)} ({spread}): {outcome}."
     )
+
+
+def _iterations(again: Recheck) -> str:
+    most = max((len(trial.host["old"]) for trial in again.trials), default=again.iterations)
+    return f"{again.iterations} to {most}" if most > again.iterations else str(again.iterations)
 
 
 def facts(how: Timing, clock: ClockFigures | None, timed: Sequence[Latency]) -> dict[str, str]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 import keyword
 import math
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from syncscope.subjects import UnusableSweep
@@ -55,6 +55,11 @@ def sweep_of(variables: Iterable[tuple[str, Sequence[SweepValue]]]) -> Sweep:
         UnusableSweep: a variable has no value or one it can't have, or comes twice.
     """
     return Sweep(tuple((name, tuple(parse_value(value) for value in values)) for name, values in variables))
+
+
+def place(case: Mapping[str, SweepValue]) -> str:
+    """``frames=8, q=0.5``: how messages name a case."""
+    return ", ".join(f"{name}={value}" for name, value in case.items()) or "the only case"
 
 
 def parse_sweep(text: str) -> tuple[str, tuple[SweepValue, ...]]:

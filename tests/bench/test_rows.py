@@ -247,6 +247,32 @@ def test_a_row_that_looks_slower_is_run_again(plan, ticking) -> None:
     assert found.regressed
 
 
+def test_the_trials_share_a_time_budget(plan, ticking) -> None:
+    made = plan(waiting(110), MAKING + waiting(100), budget_s=21e-6, recheck_beyond=0.03)
+    found = row(made).latency
+    # Of 21 µs each trial has 4.2, which are 20 pairs of 210 ns.
+    assert {len(trial.host["old"]) for trial in found.recheck.trials} == {20}
+    assert found.regressed
+
+
+def test_what_takes_long_is_announced(plan, ticking, caplog) -> None:
+    minute = 60 * 10**9
+    row(plan(waiting(11 * minute), MAKING + waiting(10 * minute), recheck_beyond=0.03, recheck_iterations=2))
+    assert [record.getMessage() for record in caplog.records] == ["n=3: slower, and run again: about 210 min"]
+
+
+def test_a_row_that_goes_on_for_long_is_announced_once(plan, ticking, caplog) -> None:
+    slow = NOISY.replace("1000 *", "1e9 *")
+    row(plan(slow, MAKING + slow, iterations=20, prolong=4))
+    (record,) = caplog.records
+    assert record.getMessage().startswith("n=3: noise could hide 10 %, and it goes on: at most ")
+
+
+def test_what_is_soon_done_is_not_announced(plan, ticking, caplog) -> None:
+    row(plan(waiting(110), MAKING + waiting(100), iterations=40, recheck_beyond=0.03))
+    assert caplog.records == []
+
+
 def test_a_row_within_the_limit_is_not(plan, ticking) -> None:
     made = plan(waiting(102), MAKING + waiting(100), iterations=40, recheck_beyond=0.03)
     found = row(made).latency

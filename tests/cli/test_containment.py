@@ -10,7 +10,19 @@ import pytest
 
 from syncscope.cli.main import main
 
-BENCH = ("bench", "old.py", "new.py", "--device", "cpu", "--warmups", "0", "--iterations", "2")
+BENCH = (
+    "bench",
+    "old.py",
+    "new.py",
+    "--device",
+    "cpu",
+    "--warmups",
+    "0",
+    "--iterations",
+    "2",
+    "--recheck-beyond",
+    "1e9",
+)
 COMPARE = ("compare", "old.py", "new.py", "--device", "sim", "--calls", "1")
 
 
@@ -18,7 +30,10 @@ COMPARE = ("compare", "old.py", "new.py", "--device", "sim", "--calls", "1")
 def test_reports_lie_where_they_were_asked_for(folder: Path, command: tuple[str, ...]) -> None:
     (folder / "elsewhere").mkdir()
     (folder / "new.py").write_text(
-        "import os\ndef total(x):\n    os.chdir(os.path.dirname(__file__) + '/elsewhere')\n    return x.sum()\n"
+        "import os\n"
+        "def total(x):\n"
+        "    os.chdir(os.path.dirname(__file__) + '/elsewhere')\n"
+        "    return x.sum()\n"
     )
     assert main([*command, "-o", "m.json"]) in (0, 1)
     assert [path.name for path in folder.glob("m.json*")] == ["m.json"]

@@ -181,6 +181,17 @@ def test_a_time_budget_is_not_used_up_when_the_samples_are_enough(calls) -> None
     assert asked == [16, 24, 36]
 
 
+def test_however_small_a_time_budget_is_there_is_a_block(calls) -> None:
+    assert budgeted(calls, budget_ns=0).order in ("onno", "noon")
+
+
+def test_within_a_time_budget_no_more_blocks_are_taken_than_there_are(calls) -> None:
+    found = timing.Collected()
+    blocks = timing.until(order.alternating(3, "new"), found, calls.clock, 10**15, lambda samples: False)
+    timing.collect(calls, blocks, calls.clock.sampler(), found)
+    assert found.samples().order == "no no no"
+
+
 def test_a_time_budget_ends_with_very_many_samples_too(clock) -> None:
     found = timing.Collected()
     blocks = timing.until(order.drawn(random.Random(0)), found, clock, 10**15, lambda samples: False)

@@ -158,6 +158,12 @@ def test_the_trials_begin_in_turn_with_old_and_new() -> None:
     assert found.trials == [samples([100], [110])] * 5
 
 
+def test_a_trial_may_be_shorter_than_it_was_to_be() -> None:
+    lengths = iter([4, 3, 5, 3, 4])
+    found = recheck.rechecked(lambda blocks: samples([100] * next(lengths), [110]), beyond=0.03)
+    assert found.iterations == 3
+
+
 def test_the_published_outlier_does_not_hold() -> None:
     found = recheck.judged(500, [1.041, 1.037, 1.040, 1.041, 1.041], beyond=0.03)
     assert (found.speedup, found.holds) == (1.041, False)

@@ -143,6 +143,13 @@ def test_only_a_regression_that_holds_counts() -> None:
     assert "the regression holds" in bench_markdown.render(made)
 
 
+def test_trials_of_unlike_length_say_so() -> None:
+    trials = [samples(100, 110, number) for number in (12, 12, 14, 16, 12)]
+    again = replace(recheck.judged(12, [0.9] * 5, beyond=0.03), trials=trials)
+    said = latency_words.rechecked("T = 2", replace(row(2).latency, recheck=again))
+    assert "in 5 trials of 12 to 16 iterations in alternating order 0.900x" in said
+
+
 def test_rows_that_went_on_are_told() -> None:
     longer = replace(row(2), latency=verdicts.latency(samples(200, 100, number=300), "cpu"))
     usual = replace(row(4), latency=verdicts.latency(samples(200, 100, number=100), "cpu"))
