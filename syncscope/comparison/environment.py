@@ -25,7 +25,18 @@ def environment(device: str) -> Environment:
         commit=commit(),
         dirty=bool(_said("git", "status", "--porcelain", "--untracked-files=no")),
         threads=torch.get_num_threads(),
+        processor=processor(),
     )
+
+
+def processor() -> str:
+    """The processor's name as Linux tells it; elsewhere as Python does."""
+    try:
+        lines = Path("/proc/cpuinfo").read_text().splitlines()
+    except OSError:
+        lines = []
+    names = (line.partition(":")[2].strip() for line in lines if line.startswith("model name"))
+    return next(names, "") or platform.processor() or platform.machine()
 
 
 def commit() -> str:

@@ -199,6 +199,7 @@ class Environment:
     commit: str = ""
     dirty: bool = False
     threads: int = 0
+    processor: str = ""
 
 
 @dataclass(frozen=True)

@@ -167,7 +167,9 @@ def environment(comparison: Comparison) -> dict[str, str]:
     how = comparison.timing if comparison.timed else None
     rows = [case.latency for case in comparison.timed if case.latency]
     timed = latency.facts(how, comparison.clock, rows) if how else {}
-    return {**timed, **facts(comparison.environment, comparison.tool)}
+    on_cpu = any(row.on == "cpu" for row in rows) and comparison.environment.processor
+    processor = {"timed on": comparison.environment.processor} if on_cpu else {}
+    return {**processor, **timed, **facts(comparison.environment, comparison.tool)}
 
 
 def facts(made: Environment, tool: str) -> dict[str, str]:

@@ -13,6 +13,7 @@ from pathlib import Path
 import pytest
 
 from syncscope.cli.main import main
+from syncscope.comparison.environment import processor
 
 NOTE = "syncscope runs the code of OLD and NEW on this machine\n"
 SAME = "def total(x):\n    return x.sum()\n"
@@ -305,6 +306,7 @@ def test_compare_times_its_cases(here: Path, capsys: pytest.CaptureFixture[str])
     assert "No time was taken" not in out
     said = " ".join(out.split())
     assert "samples 100 a side" in said
+    assert f"timed on {processor()}, " in said
     assert "warm-ups 25, inputs fresh, threads while timed 1, clock granularity " in said
     assert "never a GPU's" in out
     cases = json.loads((here / "timed.json").read_text())["cases"]
