@@ -12,9 +12,9 @@ import msgspec
 from syncscope.bench import texts
 from syncscope.bench.locked import LockedFile, NoFile
 from syncscope.bench.record import SCHEMA_VERSION, Row
-from syncscope.comparison.results import SweepValue, UnusableResult
+from syncscope.comparison.results import UnusableResult
 from syncscope.subjects import Unusable
-from syncscope.subjects.cases import place
+from syncscope.subjects.cases import SweepValue, place
 
 _ELSEWHERE = "write elsewhere with another -o"
 _MENDING = f"{_ELSEWHERE}, or delete the file"

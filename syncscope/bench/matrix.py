@@ -13,11 +13,10 @@ from syncscope.bench.record import Bench, Machine, Row
 from syncscope.bench.rows import measured
 from syncscope.bench.summary import corrected, summaries
 from syncscope.comparison.environment import environment
-from syncscope.comparison.results import SweepValue
 from syncscope.comparison.run import subject_record
 from syncscope.latency.clock import PerfCounter, examined
 from syncscope.subjects import Unusable
-from syncscope.subjects.cases import place
+from syncscope.subjects.cases import SweepValue, place
 
 Progress = Callable[[str, int, int], None]
 Case = Mapping[str, SweepValue]

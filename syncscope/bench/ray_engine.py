@@ -15,9 +15,8 @@ from syncscope.bench.machine import this_machine
 from syncscope.bench.plan import Loaded, Plan, identity, load
 from syncscope.bench.record import Machine, Row
 from syncscope.bench.rows import failed, measured
-from syncscope.comparison.results import SweepValue
 from syncscope.subjects import Unusable
-from syncscope.subjects.cases import place
+from syncscope.subjects.cases import SweepValue, place
 
 # What may differ between the machines of one cluster.
 _OF_A_MACHINE = ("device",)

@@ -8,19 +8,12 @@ from typing import Annotated, Literal
 import msgspec
 from msgspec import Meta
 
-from syncscope.comparison.results import (
-    Environment,
-    Parity,
-    Side,
-    SubjectRecord,
-    SweepValue,
-    decoded,
-    says_record,
-)
+from syncscope.comparison.results import Environment, Parity, Side, SubjectRecord, decoded, says_record
 from syncscope.events import Counts
 from syncscope.latency.clock import ClockFigures
 from syncscope.latency.record import Interval, Latency, Timing
 from syncscope.latency.worth import Worth
+from syncscope.subjects.cases import SweepValue
 
 SCHEMA_VERSION = 1
 

@@ -10,10 +10,11 @@ from syncscope.bench.record import Counted, Machine, Row
 from syncscope.comparison import left
 from syncscope.comparison.calls import CallFailed, Runner
 from syncscope.comparison.left import Runners
-from syncscope.comparison.results import Parity, Side, SweepValue
+from syncscope.comparison.results import Parity, Side
 from syncscope.comparison.timing import timed
 from syncscope.events import count
 from syncscope.subjects import UnusableInputs
+from syncscope.subjects.cases import SweepValue
 
 _SIDES: tuple[Side, ...] = ("old", "new")
 

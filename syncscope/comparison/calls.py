@@ -12,13 +12,13 @@ from typing import TYPE_CHECKING, Any
 
 from syncscope import sites
 from syncscope.comparison.consuming import consumed
-from syncscope.comparison.results import Side, SweepValue
+from syncscope.comparison.results import Side
 from syncscope.events import Event
 from syncscope.observe.profile import Profile, profile_calls
 from syncscope.observe.scope import Scope
 from syncscope.observe.visits import visited_lines
 from syncscope.subjects import Unusable
-from syncscope.subjects.cases import place
+from syncscope.subjects.cases import SweepValue, place
 from syncscope.subjects.seeds import seeded
 
 if TYPE_CHECKING:

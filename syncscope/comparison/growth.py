@@ -9,7 +9,8 @@ from itertools import combinations
 from math import prod
 from typing import TypeAlias
 
-from syncscope.comparison.results import Extra, Law, Range, SweepValue
+from syncscope.comparison.results import Extra, Law, Range
+from syncscope.subjects.cases import SweepValue
 
 Point: TypeAlias = Mapping[str, SweepValue]
 

@@ -9,8 +9,9 @@ from dataclasses import dataclass
 from itertools import cycle, islice, product
 from typing import TYPE_CHECKING, Any, Protocol
 
-from syncscope.comparison.results import Side, SweepValue
+from syncscope.comparison.results import Side
 from syncscope.subjects import Unusable
+from syncscope.subjects.cases import SweepValue
 
 if TYPE_CHECKING:
     from syncscope.subjects.inputs import Workload

@@ -14,12 +14,12 @@ import msgspec
 from syncscope.events import Counts, Provenance, count_names
 from syncscope.latency.clock import ClockFigures
 from syncscope.latency.record import Latency, Timing
+from syncscope.subjects.cases import SweepValue
 
 SCHEMA_VERSION = 1
 
 _T = TypeVar("_T")
 
-SweepValue = int | float | str
 Side = Literal["old", "new"]
 
 

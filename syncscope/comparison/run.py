@@ -13,25 +13,18 @@ from syncscope import __version__
 from syncscope.comparison import left, notes, whereabouts
 from syncscope.comparison.calls import CallFailed, Ended, Observed, Runner
 from syncscope.comparison.environment import environment
-from syncscope.comparison.results import (
-    CaseResult,
-    Comparison,
-    Parity,
-    Side,
-    SubjectRecord,
-    SweepValue,
-)
+from syncscope.comparison.results import CaseResult, Comparison, Parity, Side, SubjectRecord
 from syncscope.comparison.tally import disagreements, side_result
 from syncscope.events import count_names
 from syncscope.latency.clock import PerfCounter, examined
 from syncscope.observe.families import family_of
 from syncscope.observe.scope import Scope
 from syncscope.subjects import Unusable
+from syncscope.subjects.cases import Sweep, SweepValue
 
 if TYPE_CHECKING:
     from syncscope.latency.record import Latency, TimedOn, Timing
     from syncscope.observe.profile import Profile
-    from syncscope.subjects.cases import Sweep
     from syncscope.subjects.inputs import Workload
     from syncscope.subjects.loader import Subject
 

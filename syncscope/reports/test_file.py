@@ -5,7 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from importlib.resources import files
 
-from syncscope.comparison.results import CaseResult, Comparison, Range, SweepValue
+from syncscope.comparison.results import CaseResult, Comparison, Range
+from syncscope.subjects.cases import SweepValue
 
 _READS = {"scalar": "scalar_reads", "vector": "vector_reads", "size": "size_reads"}
 
