@@ -12,6 +12,7 @@ from importlib import import_module
 from pathlib import Path
 
 import click
+from click.core import ParameterSource
 
 from syncscope import __version__
 from syncscope.cli import exit_codes, settings
@@ -116,5 +117,13 @@ def _one_line(error: click.ClickException) -> str:
     context = getattr(error, "ctx", None)
     hint = f"see `{context.command_path if context else 'syncscope'} --help`"
     if type(error) is click.BadParameter and error.param is not None and error.param.name is not None:
-        return f"{error.param.name.replace('_', '-')}: {error.message.rstrip('.')}; {hint}"
+        where = _where(context, error.param.name)
+        return f"{where}{error.param.name.replace('_', '-')}: {error.message.rstrip('.')}; {hint}"
     return f"{error.format_message().rstrip('.')}; {hint}"
+
+
+def _where(context: click.Context | None, name: str) -> str:
+    """The file that a value comes from, if not from the command line."""
+    if context is None or context.get_parameter_source(name) is not ParameterSource.DEFAULT_MAP:
+        return ""
+    return f"{settings.nearest(Path.cwd()).file}: "

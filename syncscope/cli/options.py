@@ -63,12 +63,10 @@ class Values(click.Option):
 
     def _read(self, ctx: click.Context, param: click.Parameter, texts: Sequence[str]) -> tuple[Any, ...]:
         """Click's hook after the parsing; a setting's values pass through it as well."""
-        return tuple(self._value(text) for text in texts)
-
-    def _value(self, text: str) -> Any:
-        if not self.form.fits(text):
-            raise Unusable(f"{self.spoken}: {text!r} is no {self.form.what}; {self.mend}")
-        return self.form.read(text)
+        for text in texts:
+            if not self.form.fits(text):
+                raise click.BadParameter(f"{text!r} is no {self.form.what}; {self.mend}", ctx, param)
+        return tuple(map(self.form.read, texts))
 
 
 def listed(declaration: str, form: Form, example: str, help: str) -> Callable[[_F], _F]:

@@ -22,6 +22,7 @@ option = click.option(
     "outputs",
     type=click.Path(path_type=Path),
     multiple=True,
+    callback=lambda ctx, param, paths: tuple(dict.fromkeys(paths)),
     metavar="FILE",
     help="Write the report to FILE as well; its extension is the format. May be given several times.",
 )

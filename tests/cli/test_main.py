@@ -83,7 +83,8 @@ def test_help_lists_the_commands_and_the_exit_codes(capsys: pytest.CaptureFixtur
         ),
         (
             ["compare", "a.py", "b.py", "--frames", "abc"],
-            "frames: 'abc' is no whole number; write for example --frames 2 8 32",
+            "frames: 'abc' is no whole number; write for example --frames 2 8 32; "
+            "see `syncscope compare --help`",
         ),
         (["report", "none.json"], "result: File 'none.json' does not exist; see `syncscope report --help`"),
     ],

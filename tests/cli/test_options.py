@@ -38,7 +38,10 @@ def parsed(line: str) -> dict[str, object]:
 def complaint(line: str) -> str:
     with pytest.raises((Unusable, click.UsageError)) as raised:
         parsed(line)
-    return str(raised.value)
+    error = raised.value
+    if isinstance(error, click.BadParameter) and error.param and error.param.name:
+        return f"{error.param.name.replace('_', '-')}: {error.message}"
+    return str(error)
 
 
 @pytest.mark.parametrize(

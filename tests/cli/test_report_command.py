@@ -26,6 +26,13 @@ def test_with_outputs_they_are_written_instead(result: Path, capsys: pytest.Capt
     assert capsys.readouterr() == ("", "wrote page.md\nwrote counts.csv\n")
 
 
+def test_an_output_that_is_given_twice_is_written_once(
+    result: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["report", "result.json", "-o", "page.md", "-o", "page.md"]) == 0
+    assert capsys.readouterr() == ("", "wrote page.md\n")
+
+
 def test_a_result_written_as_json_again_is_the_same(result: Path) -> None:
     assert main(["report", "result.json", "-o", "again.json"]) == 0
     assert (result.parent / "again.json").read_bytes() == result.read_bytes()

@@ -62,9 +62,21 @@ def test_a_setting_that_cannot_be_used_names_the_file(
 @pytest.mark.parametrize(
     ("setting", "line"),
     [
-        ('frames = ["abc"]', "frames: 'abc' is no whole number; write for example --frames 2 8 32"),
-        ("frames = [2.5]", "frames: '2.5' is no whole number; write for example --frames 2 8 32"),
-        ("frames = true", "frames: 'True' is no whole number; write for example --frames 2 8 32"),
+        (
+            'frames = ["abc"]',
+            "frames: 'abc' is no whole number; write for example --frames 2 8 32; "
+            "see `syncscope compare --help`",
+        ),
+        (
+            "frames = [2.5]",
+            "frames: '2.5' is no whole number; write for example --frames 2 8 32; "
+            "see `syncscope compare --help`",
+        ),
+        (
+            "frames = true",
+            "frames: 'True' is no whole number; write for example --frames 2 8 32; "
+            "see `syncscope compare --help`",
+        ),
         (
             'device = "tpu"',
             "device: 'tpu' is not one of 'auto', 'cuda', 'sim'; see `syncscope compare --help`",
@@ -72,9 +84,18 @@ def test_a_setting_that_cannot_be_used_names_the_file(
         ("calls = 0", "calls: 0 is not in the range x>=1; see `syncscope compare --help`"),
     ],
 )
-def test_a_value_is_checked_as_on_the_command_line(
+def test_a_value_is_checked_as_on_the_command_line_and_its_message_names_the_file(
     folder: Path, setting: str, line: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     (folder / "pyproject.toml").write_text(f"[tool.syncscope]\n{setting}\n")
     assert main(["compare", "old.py", "old.py"]) == 2
-    assert capsys.readouterr().err == f"syncscope: {line}\n"
+    assert capsys.readouterr().err == f"syncscope: {folder / 'pyproject.toml'}: {line}\n"
+
+
+@pytest.mark.usefixtures("result")
+def test_a_mistake_on_the_command_line_is_not_the_file_s(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (folder / "pyproject.toml").write_text("[tool.syncscope]\ncalls = 5\n")
+    assert main(["compare", "old.py", "old.py", "--calls", "0"]) == 2
+    assert capsys.readouterr().err.startswith("syncscope: calls: 0 is not in the range")
