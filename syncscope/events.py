@@ -29,7 +29,8 @@ class Event:
     ``api`` is the spelling in Python (``Tensor.item``), ``op`` the ATen overload that did it (empty where
     no operator was involved). ``dtoh``, ``htod`` and ``dtod`` are CUDA memcpys, ``waits`` the host's
     explicit waits. ``shape`` and ``dtype`` are those of the value that was read, moved or made.
-    ``family`` names the counted operator family of a launch (``topk``, ``scatter``).
+    ``family`` names the counted operator family of a launch (``topk``, ``scatter``). ``may_wait``: the
+    driver may wait where PyTorch doesn't, which no count shows.
     """
 
     kind: Kind
@@ -45,6 +46,7 @@ class Event:
     reason: str = ""
     site: Site = NOWHERE
     stack: tuple[Site, ...] = ()
+    may_wait: bool = False
 
 
 @dataclass(frozen=True)

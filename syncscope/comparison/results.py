@@ -142,7 +142,8 @@ class SiteResult:
     """One line of one subject that caused events of one kind through one spelling.
 
     ``per_case`` is the range of events in a single call, one entry a case; ``dtoh`` ... ``waits`` are the
-    copies and waits of ONE such event; ``reason`` says why it happens.
+    copies and waits of ONE such event; ``reason`` says why it happens. ``may_wait``: the driver may wait
+    where PyTorch doesn't.
     """
 
     subject: Side
@@ -162,6 +163,7 @@ class SiteResult:
     dtod: int = 0
     waits: int = 0
     reason: str = ""
+    may_wait: bool = False
 
 
 @dataclass(frozen=True)

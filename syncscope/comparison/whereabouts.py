@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from types import CodeType
@@ -63,8 +64,16 @@ def _executable(subject: Subject) -> set[int]:
 
 def _functions(subject: Subject) -> Iterator[CodeType]:
     """The code of every function in the subject's file; what stands outside ran at its import."""
-    module = compile(subject.source, subject.path, "exec", dont_inherit=True)
-    yield from (constant for constant in module.co_consts if isinstance(constant, CodeType))
+    yield from _functions_in(compile(subject.source, subject.path, "exec", dont_inherit=True))
+
+
+def _functions_in(code: CodeType) -> Iterator[CodeType]:
+    """The functions of a module or of a class: of its body only they run in a call."""
+    for inner in (constant for constant in code.co_consts if isinstance(constant, CodeType)):
+        if inner.co_flags & inspect.CO_OPTIMIZED:
+            yield inner
+        else:
+            yield from _functions_in(inner)
 
 
 def _visits(cases: Cases) -> list[frozenset[int]]:
@@ -128,4 +137,5 @@ def _site_result(
         dtod=first.dtod,
         waits=first.waits,
         reason=first.reason,
+        may_wait=any(event.may_wait for case in mine for call in case for event in call),
     )

@@ -45,6 +45,10 @@ class Crossing(Protocol):
     def waits(self) -> int:
         """Waits of the host."""
 
+    @property
+    def may_wait(self) -> bool:
+        """Whether the driver may wait where PyTorch doesn't."""
+
 
 @dataclass(frozen=True)
 class Line:
@@ -131,9 +135,10 @@ def _identity(site: SiteResult) -> tuple[str, str, str]:
 
 
 def costs(site: Crossing) -> str:
-    """``1 DtoH copy, 1 wait``; ``no copy, no wait``."""
+    """``1 DtoH copy, 1 wait``; ``1 HtoD copy, the driver may wait``; ``no copy, no wait``."""
     copies = {"DtoH copy": site.dtoh, "HtoD copy": site.htod, "DtoD copy": site.dtod, "wait": site.waits}
     parts = [words.number(amount, name) for name, amount in copies.items() if amount]
+    parts += ["the driver may wait"] * site.may_wait
     return ", ".join(parts) or "no copy, no wait"
 
 

@@ -79,6 +79,7 @@ def warnings(comparison: Comparison) -> list[str]:
         *_idle(comparison),
         *_grown(comparison),
         *_unknown(comparison),
+        *_uncounted(comparison),
         *disagreements(comparison),
         *_varying(comparison),
         *_branches(comparison.branches),
@@ -213,6 +214,15 @@ def _unknown(comparison: Comparison) -> list[str]:
     which = f": {', '.join(named)}" if named else ""
     missing = "What they copy or wait for is missing: figures are lower bounds."
     return [f"Unknown operators, not in the cost table{which}. {missing}"]
+
+
+def _uncounted(comparison: Comparison) -> list[str]:
+    """The lines where the driver may wait: no count shows it, and it isn't nothing."""
+    found = [site for site in comparison.sites if site.may_wait]
+    if not found:
+        return []
+    named = dict.fromkeys(f"{lines.place(comparison, site)} ({site.subject})" for site in found)
+    return [f"Counted as no wait, but the driver may wait: {words.series(list(named))}."]
 
 
 def _varying(comparison: Comparison) -> list[str]:

@@ -31,8 +31,8 @@ class RunSite:
     ``events`` is how many; ``dtoh`` ... ``waits`` are their copies and waits together. ``library``: the line
     is in site-packages or the standard library, and ``callers`` are the user's own lines that led there,
     most frequent first. ``per_step`` is the range of events in a single step. ``dtype`` is empty where
-    the events had several. Paths are relative to where the run was started, those of libraries to where
-    libraries are.
+    the events had several. ``may_wait``: the driver may wait where PyTorch doesn't. Paths are relative to
+    where the run was started, those of libraries to where libraries are.
     """
 
     file: str
@@ -50,6 +50,7 @@ class RunSite:
     op: str = ""
     dtype: str = ""
     reason: str = ""
+    may_wait: bool = False
     callers: list[Caller] = field(default_factory=list)
     per_step: Range | None = None
 

@@ -74,6 +74,7 @@ def _site(spot: Spot, events: Folded, steps: Steps | None, folder: str) -> RunSi
         op=first.op,
         dtype=first.dtype if len(dtypes) == 1 else "",
         reason="; ".join(dict.fromkeys(event.reason for event, _ in events if event.reason)),
+        may_wait=any(event.may_wait for event, _ in events),
         callers=_callers(events, folder),
         per_step=None if steps is None else Range(*steps.spots.of(spot)),
     )

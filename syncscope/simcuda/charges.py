@@ -13,8 +13,9 @@ class Charge:
 
     ``dtoh``, ``htod``, ``dtod`` are memcpys, ``waits`` are explicit waits of the host; ``shape`` and
     ``dtype`` are those of the value moved. ``why`` is the reason where the operator does several things: it
-    stands in place of the entry's. ``note`` adds to the reason what only this call shows. ``silent``: its
-    waits are not PyTorch's own calls, and ``torch.cuda.set_sync_debug_mode`` notices none of them.
+    stands in place of the entry's. ``may_wait`` says why the driver may wait where PyTorch doesn't, and is
+    added to the reason. ``silent``: its waits are not PyTorch's own calls, and
+    ``torch.cuda.set_sync_debug_mode`` notices none of them.
     """
 
     kind: Kind
@@ -25,5 +26,5 @@ class Charge:
     shape: tuple[int, ...] = ()
     dtype: str = ""
     why: str = ""
-    note: str = ""
+    may_wait: str = ""
     silent: bool = False

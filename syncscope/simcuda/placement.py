@@ -149,7 +149,11 @@ class Placement:
 
     def is_pinned(self, tensor: Tensor) -> bool:
         """Whether ``tensor``'s host memory is page-locked."""
-        return any(storage in self._pinned for storage in storages(tensor))
+        return any(map(self.is_storage_pinned, storages(tensor)))
+
+    def is_storage_pinned(self, storage: torch.UntypedStorage) -> bool:
+        """Whether the memory of ``storage`` is page-locked."""
+        return storage in self._pinned
 
 
 def storages(tensor: Tensor) -> list[torch.UntypedStorage]:

@@ -287,9 +287,10 @@ def _charged(charge: Charge, api: str, op: str, why: str, stack: tuple[Site, ...
         waits=charge.waits,
         shape=charge.shape,
         dtype=charge.dtype,
-        reason="; ".join(filter(None, (charge.why or why, charge.note))),
+        reason="; ".join(filter(None, (charge.why or why, charge.may_wait))),
         site=stack[0] if stack else sites.NOWHERE,
         stack=stack,
+        may_wait=bool(charge.may_wait),
     )
 
 

@@ -113,6 +113,26 @@ def test_lines_that_ran_for_no_input_are_named(compared):
     assert any("ran for no input: nothing is known of it" in note for note in result.notes)
 
 
+def test_of_a_class_only_the_methods_that_ran_are_looked_at(compared):
+    whole = """
+    class Net:
+        scale = 2
+
+        def __init__(self, x):
+            self.x = x
+
+        def total(self):
+            return self.x.sum() * self.scale
+
+        def never(self):
+            return self.x.max().item()
+
+    def f(x):
+        return Net(x).total()
+    """
+    assert not any("ran for no input" in note for note in compared(whole, whole).notes)
+
+
 def test_a_generator_is_run_to_its_end(compared):
     lazy = "def f(x):\n    for row in x:\n        yield row.sum().item()"
     result = compared(lazy, READS_ONCE)

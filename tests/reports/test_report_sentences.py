@@ -120,6 +120,16 @@ def test_an_unknown_operator_makes_figures_lower_bounds(with_unknown: Comparison
     )
 
 
+def test_a_line_where_the_driver_may_wait_is_a_warning_and_no_count(comparison: Comparison) -> None:
+    *others, upload = comparison.sites
+    doubted = replace(comparison, sites=[*others, replace(upload, waits=0, may_wait=True)])
+    assert sentences.warnings(doubted) == [
+        f"Counted as no wait, but the driver may wait: {lines.place(comparison, upload)} (new).",
+        *sentences.warnings(comparison),
+    ]
+    assert lines.costs(doubted.sites[-1]).endswith("the driver may wait")
+
+
 def test_a_disagreement_is_a_warning(comparison: Comparison) -> None:
     doubted = replace(comparison, disagreements=["61 aten::item at T = 2, the scope saw 60."])
     assert sentences.warnings(doubted)[0] == (

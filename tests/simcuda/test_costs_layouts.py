@@ -100,6 +100,24 @@ def test_torch_has_its_own_jagged_tensors_back_afterwards():
     assert NestedTensor.__new__.__module__ == NestedTensor.__module__
 
 
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda nested, weight: torch.nn.functional.linear(nested, weight).unbind(),
+        lambda nested, weight: nested.chunk(3, -1)[1].unbind(),
+        lambda nested, weight: torch.matmul(nested, nested.transpose(1, 2)).unbind(),
+        lambda nested, weight: nested.narrow(0, 1, 1).unbind(),
+    ],
+    ids=["linear", "chunk", "matmul", "narrow"],
+)
+def test_composites_that_nested_tensors_have_bodies_of_their_own_for_run_as_on_the_cpu(device, call):
+    parts, weight = [torch.rand(2, 3), torch.rand(4, 3)], torch.rand(5, 3)
+    expected = call(torch.nested.nested_tensor(parts), weight)
+    found = call(torch.nested.nested_tensor([part.cuda() for part in parts]), weight.cuda())
+    assert all(part.is_cuda for part in found)
+    assert all(map(torch.equal, [part.cpu() for part in found], expected))
+
+
 def test_padding_a_nested_tensor_sends_its_sizes_up(cost, device):
     parts = [torch.ones(2, 3, device="cuda"), torch.ones(4, 3, device="cuda")]
     nested = torch.nested.nested_tensor(parts)

@@ -41,6 +41,13 @@ def test_quantiles_are_sorts_and_do_not_wait(cost, x):
     assert cost(lambda: torch.nanquantile(x, 0.5)) == (0, 0, 3, 0)
 
 
+@pytest.mark.skipif(torch.torch_version.TorchVersion(torch.__version__) >= "2.14", reason="checked later")
+def test_the_host_reads_that_no_standard_deviation_is_negative(cost, x):
+    assert cost(lambda: torch.normal(x, x)) == cost(lambda: torch.normal(2.0, x)) == (2, 0, 0, 2)
+    assert cost(lambda: torch.normal(x, x, out=torch.empty_like(x))) == (1, 0, 0, 1)
+    assert cost(lambda: torch.normal(x, 2.0)) == (0, 0, 0, 0)
+
+
 def test_the_host_waits_for_the_number_of_distinct_elements(cost, x):
     assert cost(lambda: torch.unique(x)) == (1, 0, 0, 1)
     assert cost(lambda: torch.unique_consecutive(x)) == (1, 0, 0, 1)

@@ -361,9 +361,9 @@ def test_what_is_not_known_has_close_names():
                           "pinned memory"]),
         ("x[mask]", ["how many elements the mask selects decides the size, and the host has to know it"]),
         ("x.cpu()", ["the host obtains the values, and waits for all that was launched before"]),
-        ("x.to('cpu', non_blocking=True)", ["the values go to the host, which doesn't wait: they are valid "
-                                            "after a synchronize only"]),
-        ("pinned.to('cuda', non_blocking=True)", ["values of the host go to the device, and the host doesn't "
+        ("x.to('cpu', non_blocking=True)", ["values go to the host, and PyTorch doesn't wait: they are "
+                                            "valid after a synchronize only"]),
+        ("pinned.to('cuda', non_blocking=True)", ["values of the host go to the device, and PyTorch doesn't "
                                                   "wait"]),
         ("torch.linalg.cholesky(A)", ["of a single element the answer is that element, copied",
                                       "the host learns whether the factorisation failed"]),

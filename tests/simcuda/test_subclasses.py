@@ -17,6 +17,21 @@ class Plain(torch.Tensor):
     pass
 
 
+@pytest.mark.parametrize("size", [(), (3,), (2, 3), (torch.Size((2, 3)),)])
+def test_a_tensor_of_ones_own_is_made_by_its_size(device, size):
+    made = Plain(*size)
+    assert type(made) is Plain
+    assert made.shape == torch.Tensor(*size).shape
+    assert not made.is_cuda
+
+
+def test_a_tensor_of_ones_own_that_is_made_of_numbers_of_the_device_reads_them(device, events):
+    length = torch.ones((), device="cuda", dtype=torch.int64)
+    Plain([length, 2.0])
+    assert Plain(length, 2).shape == (1, 2)
+    assert totals(events) == (2, 0, 0, 2)
+
+
 class Calling(torch.Tensor):
     @classmethod
     def __torch_function__(cls, func, types, args=(), kwargs=None):

@@ -78,8 +78,17 @@ def test_what_only_the_device_waits_for_is_no_wait(events):
     event.wait()
     stream.record_event().query()
     assert stream.query()
-    torch.cuda.empty_cache()
     assert events == []
+
+
+def test_to_give_memory_back_is_no_wait_that_is_counted_but_the_driver_may_wait(events):
+    torch.cuda.empty_cache()
+    torch.accelerator.memory.empty_cache()
+    assert [(event.kind, event.api, event.waits, event.may_wait) for event in events] == [
+        ("wait", "torch.cuda.empty_cache", 0, True),
+        ("wait", "torch.accelerator.empty_cache", 0, True),
+    ]
+    assert "which may wait for the device" in events[0].reason
 
 
 def test_streams_and_events_are_torchs_classes():

@@ -9,12 +9,13 @@ from syncscope.simcuda import watch
 from syncscope.simcuda.charges import Charge
 from syncscope.simcuda.costs.layouts import is_dense, same_dense_layout
 from syncscope.simcuda.costs.table import Call, cost, device_copy, dtype_name, fetch, is_on, read, upload
+from syncscope.simcuda.hearing import unheard
 from syncscope.simcuda.placement import PLACEMENT
 
 _TO_HOST = "the host obtains the values, and waits for all that was launched before"
-_TO_HOST_LATER = "the values go to the host, which doesn't wait: they are valid after a synchronize only"
+_TO_HOST_LATER = "values go to the host, and PyTorch doesn't wait: they are valid after a synchronize only"
 _TO_DEVICE = "values of the host go to the device, and the host waits until they are there"
-_TO_DEVICE_LATER = "values of the host go to the device, and the host doesn't wait"
+_TO_DEVICE_LATER = "values of the host go to the device, and PyTorch doesn't wait"
 _NUMBER = "the number is uploaded as a 0-dim tensor; x[i].fill_(number) takes it as it is"
 _DENSE = "a copy on the device between dense tensors of one dtype and order is a memcpy"
 
@@ -38,14 +39,33 @@ def copied(target: Tensor, source: Tensor, non_blocking: bool) -> Charge | None:
     """What one copy costs."""
     if is_on(target) and is_on(source):
         return _on_device(target, source)
-    return _across(source, not non_blocking, _number_written(source))
+    host = target if is_on(source) else source
+    pinned = _is_pinned(host) and _is_copied_as_it_is(target, source, host)
+    return _across(source, not non_blocking, pinned, _number_written(source))
 
 
-def _across(source: Tensor, waits: bool, why: str = "") -> Charge | None:
+def _is_pinned(host: Tensor) -> bool:
+    """Whether a tensor of the host is in page-locked memory, on a machine with a GPU really."""
+    device = watch.active()
+    if device is None or device.simulated:
+        return PLACEMENT.is_pinned(host)
+    with torch._C.DisableTorchFunction(), unheard():
+        return host.is_pinned()
+
+
+def _is_copied_as_it_is(target: Tensor, source: Tensor, host: Tensor) -> bool:
+    """Whether the ``host``'s side of a copy needs no temporary, which would be pageable.
+
+    Numbers are converted on the device, where nobody waits. (Copy.cu, copy_requires_temporaries.)
+    """
+    same = target.dtype == source.dtype and same_dense_layout(target, source)
+    return same or (host.is_contiguous() and host.shape == target.shape)
+
+
+def _across(source: Tensor, waits: bool, pinned: bool, why: str = "") -> Charge | None:
     """A copy to the other side."""
     if is_on(source):
-        return fetch(source, waits, _TO_HOST if waits else _TO_HOST_LATER)
-    pinned = PLACEMENT.is_pinned(source) and source.is_contiguous()
+        return fetch(source, waits, pinned, _TO_HOST if waits else _TO_HOST_LATER)
     return upload(source, waits, pinned, why or (_TO_DEVICE if waits else _TO_DEVICE_LATER))
 
 
@@ -81,7 +101,9 @@ def copies(call: Call) -> Charge | None:
     if _has_no_bytes(call):
         return None
     if _leaves_its_side(call) or not is_on(source):
-        return _across(source, not call["non_blocking"])
+        # To the host it goes into pinned memory (TensorConversions.cpp, _to_copy).
+        pinned = is_on(source) or (_is_pinned(source) and source.is_contiguous())
+        return _across(source, not call["non_blocking"], pinned)
     converts = "dtype" in call.kwargs and call["dtype"] not in (None, source.dtype)
     lazy = source.is_conj() or source.is_neg()
     if converts or lazy or source.layout is not torch.strided:

@@ -112,16 +112,19 @@ def multinomial(call: Call) -> Charge | None:
 @cost(
     "normal.float_Tensor",
     "normal.Tensor_Tensor",
-    why="up to 2.11 the host checks that no standard deviation is negative",
-    source="aten/src/ATen/native/Distributions.cpp, CHECK_NORMAL_TENSOR_STD",
+    "normal.float_Tensor_out",
+    "normal.Tensor_Tensor_out",
+    why="up to 2.13 the host checks that no standard deviation is negative",
+    source="aten/src/ATen/native/DistributionTemplates.h, CHECK_NORMAL_TENSOR_STD",
     figures="nothing",
-    versions="up to 2.11: 2 DtoH, 2 waits",
+    versions="up to 2.13: 2 DtoH, 2 waits; 1 DtoH, 1 wait with out=",
     instead="torch.randn_like(mean) * std + mean",
 )
 def normal(call: Call) -> list[Charge]:
-    """Two reads up to 2.11, none since."""
-    checked = VERSION <= (2, 11) and call["std"].numel()
-    return [read(call["std"])] * 2 if checked else []
+    """Two reads up to 2.13: before the result is made, and before it is written; none since."""
+    if VERSION >= (2, 14) or not call["std"].numel():
+        return []
+    return [read(call["std"])] * (1 if call.operator.overload.endswith("_out") else 2)
 
 
 @cost(

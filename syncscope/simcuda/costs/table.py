@@ -199,24 +199,49 @@ def size_read(value: Tensor, waits: int = 1, copies: int = 1, why: str = "", sil
     return Charge("size_read", dtoh=copies, waits=waits, shape=shape, dtype=dtype, why=why, silent=silent)
 
 
-def fetch(value: Tensor, waits: bool = True, why: str = "") -> Charge | None:
-    """The host obtains all of ``value``; nothing is copied where it is empty."""
+def fetch(value: Tensor, waits: bool = True, pinned: bool = False, why: str = "") -> Charge | None:
+    """The host obtains all of ``value``; nothing is copied where it is empty.
+
+    ``pinned``: into page-locked memory; see ``may_wait``.
+    """
     if not value.numel():
         return None
-    shape = tuple(value.shape)
-    return Charge("vector_read", dtoh=1, waits=int(waits), shape=shape, dtype=dtype_name(value), why=why)
+    return Charge(
+        "vector_read",
+        dtoh=1,
+        waits=int(waits),
+        shape=tuple(value.shape),
+        dtype=dtype_name(value),
+        why=why,
+        may_wait=may_wait(waits, pinned),
+    )
 
 
 def upload(value: Tensor, waits: bool = True, pinned: bool = False, why: str = "") -> Charge | None:
     """``value`` goes to the device; nothing is copied where it is empty.
 
-    A copy from pageable memory that isn't waited for has no explicit wait, but the driver may wait.
+    ``pinned``: from page-locked memory; see ``may_wait``.
     """
     if not value.numel():
         return None
-    note = "" if waits or pinned else "the driver may wait: the memory is pageable"
-    shape, dtype = tuple(value.shape), dtype_name(value)
-    return Charge("upload", htod=1, waits=int(waits), shape=shape, dtype=dtype, why=why, note=note)
+    return Charge(
+        "upload",
+        htod=1,
+        waits=int(waits),
+        shape=tuple(value.shape),
+        dtype=dtype_name(value),
+        why=why,
+        may_wait=may_wait(waits, pinned),
+    )
+
+
+def may_wait(waits: bool, pinned: bool) -> str:
+    """Why the driver may wait in a copy between the host and the device.
+
+    CUDA copies from and to pageable memory through a buffer of its own. (CUDA Runtime API, API
+    synchronization behavior.)
+    """
+    return "" if waits or pinned else "the driver may wait: the memory is pageable"
 
 
 def device_copy(value: Tensor, times: int = 1, why: str = "") -> Charge | None:

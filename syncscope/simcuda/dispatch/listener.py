@@ -112,7 +112,7 @@ class _Hearing:
 
     def run(self) -> Any:
         """Pass composites on to what they are made of; look closer at the rest."""
-        if self.op.implicit:
+        if self.op.implicit and not self._is_of_nested():
             return self._decomposed()
         inputs = tensors(self.args, self.kwargs)
         for tensor in inputs:
@@ -122,6 +122,10 @@ class _Hearing:
             with torch._C.DisableTorchFunctionSubclass():  # nor is a class of the user's to hear of it
                 return self._looked_into(inputs)
         return self._looked_into(inputs)
+
+    def _is_of_nested(self) -> bool:
+        """Whether a composite has another body for its arguments."""
+        return self.op.nested and any(one.is_nested for one in tensors(self.args, self.kwargs))
 
     def _looked_into(self, inputs: list[Tensor]) -> Any:
         if not self._is_part_of_itself():
@@ -258,7 +262,7 @@ class _Hearing:
 
     def _is_made_of_others(self, entry: table.Entry | None) -> bool:
         """Whether the operator's parts are to be charged in its place."""
-        made_of_others = self.op.explicit if entry is None else entry.enters
+        made_of_others = self.op.explicit or self.op.implicit if entry is None else entry.enters
         return made_of_others and not self.numbers
 
     def _charges_before(self, entry: table.Entry | None) -> tuple[Charge, ...]:

@@ -83,12 +83,18 @@ OTHERS = (
         source="c10/cuda/CUDAFunctions.cpp, warn_or_error_on_sync",
     ),
     Spelling(
-        ("torch.cuda.empty_cache", "empty_cache", "memory_allocated", "torch.cuda.memory_allocated"),
-        "Memory is given back, or asked about.",
+        ("empty_cache", "empty_host_cache"),
+        "Memory that PyTorch keeps for later is given back.",
+        by="torch.cuda.empty_cache",
+        kind="wait",
+    ),
+    Spelling(
+        ("memory_allocated", "torch.cuda.memory_allocated", "torch.cuda.memory_reserved"),
+        "Memory is asked about.",
         by="",
-        why="what the driver does when memory is freed isn't visible here, and it may wait",
-        figures="nothing that is counted",
-        source="c10/cuda/CUDACachingAllocator.cpp, emptyCache",
+        why="PyTorch's allocator knows it without the device",
+        figures="nothing",
+        source="torch/cuda/memory.py, memory_stats",
     ),
     Spelling(
         ("torch.save", "pickle", "pickle.dumps", "checkpoint", "state_dict"),

@@ -48,8 +48,8 @@ _UPLOADS = reason(
     "pageable memory the driver may wait; nothing where empty, or on the device already",
     instead='make it there, device="cuda"; or pin the source and give non_blocking=True',
 )
-_READS_LATER = "the values go to the host, which doesn't wait: they are valid after a synchronize only"
-_UPLOADS_LATER = "values of the host go to the device, and the host doesn't wait"
+_READS_LATER = "values go to the host, and PyTorch doesn't wait: they are valid after a synchronize only"
+_UPLOADS_LATER = "values of the host go to the device, and PyTorch doesn't wait"
 
 
 @dataclass(frozen=True)
@@ -200,7 +200,7 @@ def _charges(tensor: Tensor, move: Move) -> list[Charge]:
 def _charge(tensor: Tensor, move: Move) -> Charge | None:
     waits = not move.non_blocking
     if not move.cuda:
-        return table.fetch(tensor, waits)
+        return table.fetch(tensor, waits, pinned=True)  # TensorConversions.cpp, _to_copy: pin_out
     # A source that has to be made contiguous first is copied from a pageable temporary (Copy.cu).
     pinned = PLACEMENT.is_pinned(tensor) and tensor.is_contiguous()
     return table.upload(tensor, waits, pinned)

@@ -37,8 +37,8 @@ def get_device_capability(device: Any = None, /) -> dict[str, Any]:
 
 
 MEMORY: dict[str, Any] = {
-    "empty_cache": memory.ANSWERS["empty_cache"],
-    "empty_host_cache": memory.ANSWERS["empty_cache"],
+    "empty_cache": memory.emptying("torch.accelerator.empty_cache"),
+    "empty_host_cache": memory.emptying("torch.accelerator.empty_host_cache"),
     "get_memory_info": memory.mem_get_info,
     "memory_stats": memory.memory_stats,
     "memory_allocated": memory.figure("allocated_bytes.all.current"),

@@ -12,6 +12,7 @@ from torch import Tensor
 from syncscope.simcuda import watch, watched
 from syncscope.simcuda.costs.table import is_on
 from syncscope.simcuda.face.construction import read_elements
+from syncscope.simcuda.hearing import unheard
 from syncscope.simcuda.placement import PLACEMENT
 from syncscope.simcuda.places import means_cuda
 
@@ -52,9 +53,15 @@ def _is_hosts(tensor: Tensor) -> bool:
 
 def _new(*args: Any, **kwargs: Any) -> Any:
     """``torch.Tensor(data)``; a subclass makes itself. No name in the signature: Dynamo looks at it."""
-    if args[0] is not Tensor or watch.active() is None:
+    if watch.active() is None:
         return _own_new(*args, **kwargs)
-    return _told("torch.Tensor", partial(_own_new, Tensor), *args[1:], **kwargs)
+    if args[0] is Tensor:
+        return _told("torch.Tensor", partial(_own_new, Tensor), *args[1:], **kwargs)
+    if len(args) == 2 and not isinstance(args[1], (int, torch.Size)):
+        return _own_new(*args, **kwargs)
+    sizes = [size.__index__() if isinstance(size, Tensor) else size for size in args[1:]]
+    with unheard():  # PyTorch refuses to make a subclass of what a listener has seen
+        return _own_new(args[0], *sizes, **kwargs)
 
 
 def _made(own: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:

@@ -9,6 +9,7 @@ import torch
 
 from syncscope.simcuda import watch, watched
 from syncscope.simcuda.charges import Charge
+from syncscope.simcuda.costs.table import may_wait
 from syncscope.simcuda.dispatch.growth import GROWN
 from syncscope.simcuda.hearing import unheard
 from syncscope.simcuda.placement import PLACEMENT
@@ -93,13 +94,14 @@ def copy_(own: Own, self: Storage, source: Any, non_blocking: Any = None) -> Any
 def _copy(target: Storage, source: Storage, waits: bool) -> Charge | None:
     shape = (source.nbytes(),)
     to_device, from_device = PLACEMENT.is_storage_on(target), PLACEMENT.is_storage_on(source)
+    doubt = may_wait(waits, PLACEMENT.is_storage_pinned(source if to_device else target))
     if not source.nbytes() or not (to_device or from_device):
         return None
     if to_device and from_device:
         return Charge("copy", dtod=1, shape=shape, dtype="uint8")
     if to_device:
-        return Charge("upload", htod=1, waits=int(waits), shape=shape, dtype="uint8")
-    return Charge("vector_read", dtoh=1, waits=int(waits), shape=shape, dtype="uint8")
+        return Charge("upload", htod=1, waits=int(waits), shape=shape, dtype="uint8", may_wait=doubt)
+    return Charge("vector_read", dtoh=1, waits=int(waits), shape=shape, dtype="uint8", may_wait=doubt)
 
 
 def getitem(own: Own, self: Storage, index: Any) -> Any:
