@@ -27,8 +27,9 @@ def test_a_tensor_of_ones_own_is_made_by_its_size(device, size):
 
 def test_a_tensor_of_ones_own_that_is_made_of_numbers_of_the_device_reads_them(device, events):
     length = torch.ones((), device="cuda", dtype=torch.int64)
-    Plain([length, 2.0])
     assert Plain(length, 2).shape == (1, 2)
+    assert totals(events) == (1, 0, 0, 1)
+    Plain([length, 2.0])
     assert totals(events) == (2, 0, 0, 2)
 
 
