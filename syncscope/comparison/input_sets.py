@@ -51,7 +51,10 @@ class InputSets(Protocol):
     """Has the inputs of the next call."""
 
     def take(self, side: Side, number: int) -> Arguments:
-        """The inputs of the ``number``-th call of ``side``."""
+        """The inputs of the ``number``-th call of ``side``, asked for once more where it is made again.
+
+        Both sides have to be asked equally often for each.
+        """
 
 
 class Fresh:

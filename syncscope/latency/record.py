@@ -40,7 +40,8 @@ class Samples:
 
     ``host`` are times of the caller, of each side; on a GPU from an idle device to an idle device, and
     ``device`` are the events' times beside them, else empty. ``order`` has a letter a call and a word a block
-    (``onno noon``). ``repeated`` calls were made again, since the kernel had interrupted them.
+    (``onno noon``). ``repeated`` calls were made again, since the kernel had interrupted them or
+    their counterpart.
     """
 
     host: dict[Side, Times]

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import gc
 import random
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from itertools import count
+from itertools import chain
 
 from syncscope.latency.clock import Clock
 from syncscope.latency.order import Block, Side, balanced
@@ -17,8 +17,9 @@ from syncscope.latency.samplers import Call, Sample, Sampler
 Prepare = Callable[[Side, int], Call]
 """Makes the call of a side with fresh inputs; the same number means equal inputs for both sides."""
 
-# A call that was interrupted is made again at once. Where calls are so long or the machine is so busy that
-# hardly any passes, that is of no use: so many more calls are made for each that did pass, and a few besides.
+# A pair of which a call was interrupted is made again at once. Where calls are so long or the machine is so
+# busy that hardly any passes, that is of no use: so many more calls are made for each that did pass, and a
+# few besides.
 _REPETITIONS = 4
 _SPARE = 10
 
@@ -44,14 +45,14 @@ class Collected:
     repeated: int = 0
     undisturbed: int = 0
 
-    def passes(self, sample: Sample) -> bool:
-        """Whether to keep a sample: its call wasn't interrupted, or another try isn't worth it."""
-        if not sample.interrupted:
-            self.undisturbed += 1
+    def passes(self, pair: Sequence[Sample]) -> bool:
+        """Whether to keep two samples: neither call was interrupted, or another try isn't worth it."""
+        if not any(sample.interrupted for sample in pair):
+            self.undisturbed += len(pair)
             return True
         if self.repeated >= _REPETITIONS * self.undisturbed + _SPARE:
             return True
-        self.repeated += 1
+        self.repeated += len(pair)
         return False
 
     def add(self, block: Block, samples: Iterable[Sample]) -> None:
@@ -78,20 +79,19 @@ def warm(prepare: Prepare, warmups: int) -> None:
 
 
 def collect(prepare: Prepare, blocks: Iterable[Block], sampler: Sampler, collected: Collected) -> None:
-    """Take the samples of ``blocks`` into ``collected``; an interrupted call is made again.
+    """Take the samples of ``blocks`` into ``collected``, pair by pair: a call of each side, equal inputs.
 
-    The calls of both sides have equal inputs, pair by pair.
+    Where a call was interrupted both are made again. So each side is called equally often, whatever happens,
+    and neither gets ahead of the other in the inputs that are ready.
     """
     for block in blocks:
-        first = len(collected.host["old"])
-        turns: Mapping[Side, Iterator[int]] = {"old": count(first), "new": count(first)}
-        collected.add(
-            block, [_passing(prepare, side, next(turns[side]), sampler, collected) for side in block]
-        )
+        pairs = enumerate(zip(block[::2], block[1::2], strict=True), len(collected.host["old"]))
+        samples = [_passing(prepare, pair, number, sampler, collected) for number, pair in pairs]
+        collected.add(block, chain.from_iterable(samples))
 
 
 def tidied(blocks: Iterable[Block]) -> Iterator[Block]:
-    """The same blocks; after each, what calls left in reference cycles is freed, as after a repeated call.
+    """The same blocks; after each, what calls left in reference cycles is freed, as after repeated calls.
 
     While the garbage collector is off it would pile up. In ``steady`` this takes no longer than a
     microsecond, since what was there before is left alone; what has survived since is looked at seldom.
@@ -101,12 +101,14 @@ def tidied(blocks: Iterable[Block]) -> Iterator[Block]:
         gc.collect(_YOUNG if number % _FULL_EVERY else _ALL)
 
 
-def _passing(prepare: Prepare, side: Side, number: int, sampler: Sampler, collected: Collected) -> Sample:
-    sample = sampler.sample(prepare(side, number))
-    while not collected.passes(sample):
+def _passing(
+    prepare: Prepare, pair: tuple[Side, Side], number: int, sampler: Sampler, collected: Collected
+) -> list[Sample]:
+    while True:
+        samples = [sampler.sample(prepare(side, number)) for side in pair]
+        if collected.passes(samples):
+            return samples
         gc.collect(_YOUNG)
-        sample = sampler.sample(prepare(side, number))
-    return sample
 
 
 def prolonged(

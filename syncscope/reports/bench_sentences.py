@@ -159,8 +159,8 @@ def _repeated(bench: Bench) -> list[str]:
     if not repeated:
         return []
     return [
-        f"{words.number(repeated, 'call')} made again, beside {kept} that were kept: the kernel had taken "
-        "the thread off its core."
+        f"{words.number(repeated, 'call')} made again, in pairs of old and new, beside {kept} that were "
+        "kept: the kernel had taken the thread off its core."
     ]
 
 

@@ -6,6 +6,8 @@ import random
 from functools import partial
 
 import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
 
 from syncscope.latency import order, timing
 from syncscope.latency.record import Samples
@@ -84,7 +86,7 @@ def test_garbage_of_calls_that_are_made_again_is_freed_as_well(clock, monkeypatc
     freed = []
     monkeypatch.setattr(timing.gc, "collect", freed.append)
     collected(Interrupted(clock, at=range(7)), [order.OLD_FIRST])
-    assert len(freed) == 7
+    assert len(freed) == 4
 
 
 class Interrupted(Calls):
@@ -107,13 +109,26 @@ class Interrupted(Calls):
         return interrupted
 
 
-def test_a_call_that_was_interrupted_is_made_again_at_once(clock) -> None:
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(st.sets(st.integers(0, 60)))
+def test_whatever_is_interrupted_both_sides_are_called_in_pairs(clock, at) -> None:
+    calls = Interrupted(clock, at=at)
+    found = collected(calls, [order.OLD_FIRST, order.NEW_FIRST] * 3).samples()
+    pairs = list(zip(calls.made[::2], calls.made[1::2], strict=True))
+    assert all({one[0], other[0]} == {"old", "new"} and one[1] == other[1] for one, other in pairs)
+    assert len(found.host["old"]) == len(found.host["new"]) == 12
+
+
+def test_a_pair_that_was_interrupted_is_made_again_at_once(clock) -> None:
     calls = Interrupted(clock, at=[2])
     found = collected(calls, [order.OLD_FIRST, order.NEW_FIRST]).samples()
     assert found.host == {"old": [300] * 4, "new": [200] * 4}
-    assert found.repeated == 1
+    assert found.repeated == 2
     assert found.order == "onno noon"
-    assert [number for _, number in calls.made] == [0, 0, 1, 1, 1, 2, 2, 3, 3]
+    assert calls.made == [
+        ("old", 0), ("new", 0), ("new", 1), ("old", 1), ("new", 1), ("old", 1),
+        ("new", 2), ("old", 2), ("old", 3), ("new", 3),
+    ]  # fmt: skip
 
 
 def test_what_is_interrupted_while_inputs_are_made_does_not_matter(clock) -> None:
