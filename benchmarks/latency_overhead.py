@@ -22,6 +22,7 @@ from torch.utils.benchmark import Timer
 
 from syncscope.bench.plan import Plan, load
 from syncscope.comparison.calls import Runner
+from syncscope.comparison.defaults import Defaults
 from syncscope.comparison.timed_calls import Calls
 from syncscope.latency import order, timing
 from syncscope.latency.record import Samples
@@ -54,7 +55,7 @@ def calls(rotate: int) -> Calls:
         "old": Runner(loaded.old, "old", {}, loaded.workload, "cpu"),
         "new": Runner(loaded.new, "new", {}, loaded.workload, "cpu"),
     }
-    return Calls(runners, (0,), rotate)
+    return Calls(runners, (0,), Defaults.now(), rotate)
 
 
 def ours(calls: Calls) -> Samples:

@@ -79,9 +79,11 @@ def command(
             bench = _benched(plan, loaded, machine, journal, runner, step)
         files.write(bench, outputs)
         files.draw(bench, plots)
-        if journal:
+        if journal and not bench.failed:
             journal.finish()
     files.show(bench)
+    if journal and bench.failed:
+        click.echo(f"some rows failed; {_left(journal)}", err=True)
     return FINDING if bench.findings else FINE
 
 

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import inspect
 import traceback
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from syncscope import sites
 from syncscope.comparison.consuming import consumed
+from syncscope.comparison.defaults import defaults_kept
 from syncscope.comparison.results import Side
 from syncscope.events import Event
 from syncscope.observe.profile import Profile, profile_calls
@@ -19,6 +19,7 @@ from syncscope.observe.scope import Scope
 from syncscope.observe.visits import visited_lines
 from syncscope.subjects import Unusable
 from syncscope.subjects.cases import SweepValue, place
+from syncscope.subjects.raised import told_as
 from syncscope.subjects.seeds import seeded
 
 if TYPE_CHECKING:
@@ -157,10 +158,8 @@ class Runner:
     def _called(self, inputs: Arguments) -> Any:
         """Call the subject, and run what it returns to its end."""
         args, kwargs = inputs
-        try:
+        with told_as(self.failed):
             return consumed(self.subject.function(*args, **kwargs))
-        except (Exception, SystemExit) as error:
-            raise self.failed(error) from error
 
     def _named(self, inputs: Arguments) -> Mapping[str, Any]:
         """The arguments by the names of the subject's parameters."""
@@ -178,20 +177,3 @@ def _has_device_tensor(values: Any) -> bool:
     from syncscope.simcuda.costs.table import is_on
 
     return any(map(is_on, tree_leaves(values)))
-
-
-@contextmanager
-def defaults_kept() -> Iterator[None]:
-    """What a subject sets for the whole process is not the other's business."""
-    import torch
-
-    dtype, gradients = torch.get_default_dtype(), torch.is_grad_enabled()
-    deterministic = torch.are_deterministic_algorithms_enabled()
-    try:
-        yield
-    finally:
-        torch.set_default_dtype(dtype)
-        torch.set_grad_enabled(gradients)
-        # Only where it has to be: the function imports torch._inductor, which takes seconds.
-        if torch.are_deterministic_algorithms_enabled() != deterministic:
-            torch.use_deterministic_algorithms(deterministic)

@@ -19,8 +19,8 @@ from syncscope.events import count_names
 from syncscope.latency.clock import PerfCounter, examined
 from syncscope.observe.families import family_of
 from syncscope.observe.scope import Scope
-from syncscope.subjects import Unusable
-from syncscope.subjects.cases import Sweep, SweepValue
+from syncscope.subjects import Unusable, UnusableInputs
+from syncscope.subjects.cases import Sweep, SweepValue, place
 
 if TYPE_CHECKING:
     from syncscope.latency.record import Latency, TimedOn, Timing
@@ -84,7 +84,7 @@ def compare(
     points = plan.sweep.cases()
     cases = []
     for done, point in enumerate(points):
-        progress(", ".join(f"{name}={value}" for name, value in point.items()), done, len(points))
+        progress(place(point) if point else "", done, len(points))
         cases.append(_run_case(subjects, point, plan, device, is_last=done == len(points) - 1))
     progress("", len(points), len(points))
     return _record(subjects, cases, plan, device)
@@ -151,7 +151,7 @@ def _timed(
     try:
         latency = timed(runners, plan.seeds, plan.time or Timing(), on, len(plan.sweep.cases()))
         after = left.parity_after_timing(runners, plan.seeds, parity)
-    except CallFailed as error:  # what was simulated may need a GPU when nothing is
+    except (CallFailed, UnusableInputs) as error:  # what was simulated may need a GPU when nothing is
         return None, str(error).partition("\n")[0], parity
     return (latency if after.equal else None), "", after
 
@@ -250,5 +250,4 @@ def subject_record(subject: Subject) -> SubjectRecord:
 
 
 def _where(side: Side, case: _Case) -> str:
-    place = ", ".join(f"{name}={value}" for name, value in case.point.items())
-    return f"{side}, {place}" if place else side
+    return f"{side}, {place(case.point)}" if case.point else side

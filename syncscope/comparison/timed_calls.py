@@ -5,11 +5,12 @@ from __future__ import annotations
 import random
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager
 from functools import partial
 from typing import Any, NamedTuple
 
 from syncscope.comparison import input_sets
+from syncscope.comparison.defaults import Defaults
 from syncscope.comparison.input_sets import SIDES, InputSets, Maker
 from syncscope.comparison.left import Runners
 from syncscope.comparison.parity import argument_differences
@@ -20,6 +21,7 @@ from syncscope.latency.record import Samples
 from syncscope.latency.samplers import Call, Sampler
 from syncscope.subjects import Unusable
 from syncscope.subjects.made_inputs import Arguments
+from syncscope.subjects.raised import told_as
 
 
 class _First(NamedTuple):
@@ -36,8 +38,10 @@ class Calls:
     are taken in turn as well.
     """
 
-    def __init__(self, runners: Runners, seeds: tuple[int, ...], rotate: int = 0) -> None:
+    def __init__(self, runners: Runners, seeds: tuple[int, ...], defaults: Defaults, rotate: int = 0) -> None:
         """Call each side once: is what it returns to be run to its end, and does it write into its inputs?
+
+        Before each call and the making of its inputs torch's ``defaults`` are put back.
 
         Raises:
             CallFailed: a subject raised.
@@ -45,6 +49,7 @@ class Calls:
                 few or too large.
         """
         self._runners = runners
+        self._defaults = defaults
         self._last: Side = "old"
         old = runners["old"]
         maker = Maker(old.workload, old.case, old.device, seeds)
@@ -80,6 +85,7 @@ class Calls:
         return collected.samples()
 
     def _prepared(self, side: Side, number: int) -> Call:
+        self._defaults.put_back()
         call = self._call(side, self._sets.take(side, number))
         return partial(_exhaust, call) if self._is_lazy[side] else call
 
@@ -94,17 +100,12 @@ class Calls:
             output = self._call(side, made)()
             if isinstance(output, Iterator):
                 deque(output, maxlen=0)
+        self._defaults.put_back()
         return _First(made, isinstance(output, Iterator))
 
-    @contextmanager
-    def _blaming(self) -> Iterator[None]:
+    def _blaming(self) -> AbstractContextManager[None]:
         """Tell an error as that of the side which was called last."""
-        try:
-            yield
-        except Unusable:
-            raise
-        except (Exception, SystemExit) as error:
-            raise self._runners[self._last].failed(error) from error
+        return told_as(lambda error: self._runners[self._last].failed(error))
 
 
 def _check_unwritten(side: Side, called: Arguments, fresh: Arguments, is_apart: bool) -> None:

@@ -7,7 +7,7 @@ import random
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
-from syncscope.comparison.calls import defaults_kept
+from syncscope.comparison.defaults import defaults_kept
 from syncscope.comparison.left import Runners
 from syncscope.comparison.timed_calls import Calls
 from syncscope.latency import order, timing, verdicts
@@ -33,8 +33,8 @@ def timed(runners: Runners, seeds: tuple[int, ...], how: Timing, on: TimedOn, ro
     """
     clock = PerfCounter()
     sampler = CudaSampler(clock) if on == "cuda" else HostSampler(clock)
-    with timing.steady(how.threads), seeded(seeds[0]), defaults_kept():
-        calls = Calls(runners, seeds, how.rotate)
+    with timing.steady(how.threads), seeded(seeds[0]), defaults_kept() as defaults:
+        calls = Calls(runners, seeds, defaults, how.rotate)
         calls.warm(how.warmups)
         row = _Row(calls, how, sampler, clock, rows, place(runners["old"].case))
         found = verdicts.latency(row.samples(), on)

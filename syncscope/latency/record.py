@@ -11,6 +11,8 @@ from syncscope.latency.order import Side
 
 TimedOn = Literal["cpu", "cuda"]
 Times = Annotated[list[Annotated[int, Meta(gt=0)]], Meta(min_length=1)]
+Positive = Annotated[float, Meta(gt=0)]
+Probability = Annotated[float, Meta(ge=0, le=1)]
 Verdict = Literal["faster", "slower", "no difference", "inconclusive"]
 
 
@@ -45,18 +47,30 @@ class Samples:
     """
 
     host: dict[Side, Times]
-    order: str
+    order: Annotated[str, Meta(pattern="^[on ]*$")]
     device: dict[Side, Times] = field(default_factory=dict)
     repeated: int = 0
+
+    def __post_init__(self) -> None:
+        """Refuse what no run can have left.
+
+        Raises:
+            ValueError: old and new have not equally many samples.
+        """
+        for times in (self.host, self.device):
+            if len(times.get("old", ())) != len(times.get("new", ())):
+                raise ValueError("old and new have to have equally many samples")
+        if not self.host:
+            raise ValueError("there are no samples")
 
 
 @dataclass(frozen=True)
 class Quantiles:
     """Of the samples of one side, in nanoseconds."""
 
-    p20: float
-    p50: float
-    p80: float
+    p20: Positive
+    p50: Positive
+    p80: Positive
 
 
 @dataclass(frozen=True)
@@ -99,14 +113,14 @@ class Latency:
     samples: Samples
     old: Quantiles
     new: Quantiles
-    speedup: float
+    speedup: Positive
     interval: Interval | None
-    p: float
-    mann_whitney: float
-    superiority: float
+    p: Probability
+    mann_whitney: Probability
+    superiority: Probability
     smallest_visible: float | None
     verdict: Verdict
-    corrected_p: float
+    corrected_p: Probability
     corrected_visible: float | None
     corrected: Verdict
     device_speedup: float | None = None

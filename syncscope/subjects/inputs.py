@@ -8,9 +8,10 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from syncscope.subjects import UnusableInputs
-from syncscope.subjects.cases import Sweep, SweepValue
+from syncscope.subjects.cases import Sweep, SweepValue, place
 from syncscope.subjects.loader import Subject, load
 from syncscope.subjects.made_inputs import Arguments, MadeInputs
+from syncscope.subjects.raised import told_as
 from syncscope.subjects.workloads import CONTRACT, UnusableWorkload, VideoWorkload, has_pruning_contract
 
 
@@ -117,8 +118,13 @@ class VideoInputs:
             raise UnusableInputs(str(error)) from error
 
     def inputs(self, case: Mapping[str, SweepValue], seed: int, device: str) -> Arguments:
-        """Features of the case's video and what else the pruning contract asks for."""
-        return VideoWorkload(self.kind).inputs(_without_seed(case), int(case.get("seed", seed)), device)
+        """Features of the case's video and what else the pruning contract asks for.
+
+        Raises:
+            UnusableInputs: there is no room for them.
+        """
+        with told_as(lambda error: UnusableInputs(f"inputs can't be made for {place(case)}: {error!r}")):
+            return VideoWorkload(self.kind).inputs(_without_seed(case), int(case.get("seed", seed)), device)
 
     def series(self, case: Mapping[str, SweepValue], seeds: Sequence[int], device: str) -> list[Arguments]:
         """Features of the case's video for each seed."""

@@ -6,8 +6,8 @@ import hashlib
 import importlib
 import os
 import warnings
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from importlib.machinery import ModuleSpec, PathFinder
 from importlib.util import decode_source, find_spec
@@ -20,6 +20,7 @@ from syncscope.subjects.functions import named_function, only_function
 from syncscope.subjects.importer import Home, Importer, without_importer
 from syncscope.subjects.naming import FileNames, SubjectName, parse
 from syncscope.subjects.origin import Origin
+from syncscope.subjects.raised import told_as
 
 
 @dataclass(frozen=True)
@@ -192,13 +193,9 @@ def _importer(home: Home, beside: Sequence[Subject], source: str = "") -> Import
     return next(shared, None) or Importer(home)
 
 
-@contextmanager
-def _importing(called: str, origin: Origin) -> Iterator[None]:
+def _importing(called: str, origin: Origin) -> AbstractContextManager[None]:
     """Turn what an import raises into one line; only a KeyboardInterrupt passes."""
-    try:
-        yield
-    except (Exception, SystemExit) as error:
-        raise UnusableSubject(_import_failure(called, origin, error)) from error
+    return told_as(lambda error: UnusableSubject(_import_failure(called, origin, error)))
 
 
 def _import_failure(called: str, origin: Origin, error: BaseException) -> str:

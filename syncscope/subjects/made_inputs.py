@@ -10,8 +10,9 @@ from inspect import Parameter
 from typing import Any
 
 from syncscope.subjects import UnusableInputs
-from syncscope.subjects.cases import Sweep, SweepValue
+from syncscope.subjects.cases import Sweep, SweepValue, place
 from syncscope.subjects.loader import Subject
+from syncscope.subjects.raised import told_as
 from syncscope.subjects.seeds import seed_again, seeded
 
 Arguments = tuple[tuple[Any, ...], dict[str, Any]]
@@ -89,10 +90,8 @@ class MadeInputs:
         offered = {"device": device, **case, "seed": seed}
         given = {name: value for name, value in offered.items() if self._takes(name)}
         seed_again(seed)
-        try:
+        with told_as(lambda error: UnusableInputs(f"{_failed(case)}: {self.subject.describe(error)}")):
             made = self.function(**given)
-        except (Exception, SystemExit) as error:
-            raise UnusableInputs(f"{_failed(case)}: {self.subject.describe(error)}") from error
         if made is None:
             raise UnusableInputs(
                 f"{_failed(case)}: {self._called} returns nothing: return the arguments in a tuple"
@@ -106,8 +105,7 @@ def _is_required(parameter: Parameter) -> bool:
 
 
 def _failed(case: Mapping[str, SweepValue]) -> str:
-    point = ", ".join(f"{name}={value}" for name, value in case.items())
-    return f"inputs can't be made for {point}" if point else "inputs can't be made"
+    return f"inputs can't be made for {place(case)}"
 
 
 def _arguments(made: Any) -> Arguments:

@@ -23,7 +23,7 @@ class Origin:
 
     def describe(self, error: BaseException) -> str:
         """The error's type, text and place in the subject's code: ``ValueError: no frames (file.py:12)``."""
-        text, line = without_importer(str(error)), self.line_of(error)
+        text, line = without_importer(_text(error)), self.line_of(error)
         return f"{type(error).__name__}{f': {text}' if text else ''}{f' ({line})' if line else ''}"
 
     def line_of(self, error: BaseException) -> str:
@@ -38,3 +38,11 @@ class Origin:
         # Generated code, a dataclass's methods for one, has a module of the subject and no file.
         generated = frame.f_code.co_filename.startswith("<")
         return not generated and str(frame.f_globals.get("__name__")).partition(".")[0] == self.package
+
+
+def _text(error: BaseException) -> str:
+    """What the error says, where it can: its class may be the subject's own."""
+    try:
+        return str(error)
+    except Exception:
+        return "its text can't be made"

@@ -110,14 +110,24 @@ def test_a_damaged_row_is_refused(path: Path) -> None:
         Journal(path, MADE_WITH)
 
 
-@pytest.mark.parametrize("edited", [b"[0,7]", b"[-5,7]", b"[]"])
-def test_times_that_no_call_can_take_are_refused(path: Path, edited: bytes) -> None:
+@pytest.mark.parametrize(
+    ("found", "edited"),
+    [
+        *((b'"old":[7]', b'"old":' + times) for times in (b"[0]", b"[-5]", b"[]", b"[7,7]")),
+        (b'"old":[7],', b""),
+        (b'"order":"on"', b'"order":"xyz"'),
+        (b'"p":1.0', b'"p":5'),
+        (b'"speedup":1.0', b'"speedup":0'),
+        (b'"speedup":1.0', b'"speedup":-1'),
+    ],
+)
+def test_figures_that_no_run_can_have_are_refused(path: Path, found: bytes, edited: bytes) -> None:
     written(path, 0).add(
         replace(row(1), latency=verdicts.latency(Samples({"old": [7], "new": [7]}, "on"), "cpu"))
     )
     text = path.read_bytes()
-    assert text.count(b'"old":[7]') == 1
-    path.write_bytes(text.replace(b'"old":[7]', b'"old":' + edited))
+    assert text.count(found) == 1
+    path.write_bytes(text.replace(found, edited))
     with pytest.raises(UnusableResult, match="not the rows of a benchmark"):
         Journal(path, MADE_WITH)
 

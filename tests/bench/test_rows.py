@@ -50,6 +50,38 @@ def test_what_is_written_into_arguments_is_compared_as_well(plan) -> None:
     ).parity.equal
 
 
+SETS = """
+import torch
+
+def sums(x):
+    torch.set_default_dtype(torch.float64)
+    torch.set_num_threads(2)
+    return x.sum(1).tolist()
+"""
+SEES = """
+import torch
+
+def make_inputs(n, device, seed=0):
+    assert torch.tensor([0.5]).dtype is torch.float32
+    return (torch.rand(n, 4, device=device),)
+
+seen = set()
+def sums(x):
+    seen.add((torch.get_default_dtype(), torch.get_num_threads()))
+    return x.sum(1).tolist()
+"""
+
+
+@pytest.mark.parametrize("rotate", [0, 2])
+def test_what_one_side_sets_for_the_process_is_not_the_others(plan, rotate: int) -> None:
+    made = plan(new=SETS, old=SEES, iterations=4, rotate=rotate, threads=1)
+    loaded = load(made)
+    before = torch.get_num_threads()
+    assert measured(made, loaded, HERE, {"n": 3}).latency is not None
+    assert loaded.old.module.seen == {(torch.float32, before), (torch.float32, 1)}
+    assert torch.get_num_threads() == before
+
+
 LATER = """
 calls = []
 def sums(x):

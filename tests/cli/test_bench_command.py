@@ -99,6 +99,8 @@ def test_on_a_simulated_device_no_time_is_claimed(here: Path, capsys: pytest.Cap
         (["--frames"], "frames: no value is given; write for example --frames 2 8 32"),
         (["--time-budget", "60"], "time-budget: '60' is no time: write for example 60s, 500ms or 2m; see "
          "`syncscope bench --help`"),
+        (["--seed", "4294967296"],
+         "seed: 4294967296 is not in the range 0<=x<=1000000000; see `syncscope bench --help`"),
         (["--prolong", "0"], "prolong: 0 is not in the range 1<=x<=1000; see `syncscope bench --help`"),
         (["--time-budget", "1s"], "time-budget: stands in place of --iterations: give one of them"),
         (["--rotate", "2", "--seeds", "3"], "rotate: 2 inputs have no room for 3 seeds: give --rotate 3 or "
@@ -218,6 +220,23 @@ def test_a_row_that_fails_is_1_and_has_no_speedup(here: Path, capsys: pytest.Cap
     ]  # fmt: skip
 
 
+def test_a_row_that_failed_is_tried_again_and_the_others_are_kept(
+    here: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (here / "new.py").write_text(
+        "import os\ndef total(x):\n    assert len(x) != 4 or os.path.exists('room')\n    return x.sum()\n"
+    )
+    assert benched("--sweep", "n=3,4,5", "-o", "m.csv") == 1
+    assert capsys.readouterr().err.endswith(
+        "some rows failed; 2 finished rows are kept in m.csv.rows: the same command goes on from there\n"
+    )
+    (here / "room").touch()
+    assert benched("--sweep", "n=3,4,5", "-o", "m.csv") == 0
+    assert "m.csv.rows has 2 finished rows: they are not run again\n" in capsys.readouterr().err
+    assert [row["outputs"] for row in table(here / "m.csv")] == ["equal"] * 3
+    assert not (here / "m.csv.rows").exists()
+
+
 def test_rows_of_another_text_or_option_are_refused(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (here / "new.py").write_text(interrupted_at(4))
     assert benched("--sweep", "n=3,4", "-o", "m.csv") == 130
@@ -316,13 +335,21 @@ def test_compare_times_its_cases(here: Path, capsys: pytest.CaptureFixture[str])
     assert "### Latency" in page and "| threads while timed | `1` |" in page
 
 
+@pytest.mark.parametrize(
+    ("text", "why"),
+    [
+        ("def total(x):\n    return x.sum() + torch.zeros((), device='cuda', dtype=int)\n",
+         "new (new.py) failed"),
+        ("def make_inputs():\n    return torch.ones(3, device='cuda')\ndef total(x):\n    return x.sum()\n",
+         "inputs can't be made for the only case"),
+    ],
+)  # fmt: skip
 def test_what_needs_a_gpu_is_compared_and_not_timed_without_one(
-    here: Path, capsys: pytest.CaptureFixture[str]
+    here: Path, capsys: pytest.CaptureFixture[str], text: str, why: str
 ) -> None:
-    (here / "new.py").write_text(
-        "import torch\ndef total(x):\n    return x.sum() + torch.zeros((), device='cuda', dtype=int)\n"
-    )
-    assert main(["compare", "old.py", "new.py", "--calls", "1", "--device", "sim", "--time"]) == 0
+    (here / "new.py").write_text(f"import torch\n{text}")
+    subjects = ["new.py" if "make_inputs" in text else "old.py", "new.py"]
+    assert main(["compare", *subjects, "--calls", "1", "--device", "sim", "--time"]) == 0
     out = " ".join(capsys.readouterr().out.split())
-    assert "Not timed: new (new.py) failed" in out
+    assert f"Not timed: {why}" in out
     assert "No time was taken" in out and "threads while timed" not in out

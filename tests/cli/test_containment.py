@@ -64,3 +64,23 @@ def test_a_process_that_a_subject_forks_may_end_as_it_likes(folder: Path) -> Non
     done = subprocess.run([sys.executable, "-m", "syncscope", *BENCH], capture_output=True, text=True)
     assert done.returncode in (0, 1), done.stderr
     assert "os._exit" not in done.stderr
+
+
+@pytest.mark.parametrize(("ending", "code"), [("sys.exit(7)", 7), ("raise ValueError", 1), ("return", 0)])
+@pytest.mark.parametrize("command", [BENCH, COMPARE])
+def test_a_process_that_a_subject_forks_makes_no_report(
+    folder: Path, command: tuple[str, ...], ending: str, code: int
+) -> None:
+    (folder / "new.py").write_text(
+        "import os, sys\n"
+        "def total(x):\n"
+        "    child = os.fork()\n"
+        "    if child == 0:\n"
+        f"        {ending}\n"
+        f"    assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == {code}\n"
+        "    return x.sum()\n"
+    )
+    done = subprocess.run([sys.executable, "-m", "syncscope", *command], capture_output=True, text=True)
+    assert done.returncode in (0, 1), done.stderr
+    assert done.stdout.count("Outputs equal bit for bit") == 1
+    assert done.stderr.count("syncscope runs the code") == 1

@@ -34,7 +34,7 @@ def test_a_call_is_told_with_its_reason_its_cost_and_code_that_does_without(fold
 
 def test_an_operator_is_told_with_the_versions_in_which_it_differs(folder, capsys):
     assert main(["explain", "aten::normal.float_Tensor"]) == 0
-    assert "how much nothing versions up to 2.11: 2 DtoH, 2 waits" in words(capsys)
+    assert "how much nothing versions up to 2.13: 2 DtoH, 2 waits; 1 DtoH, 1 wait with out=" in words(capsys)
 
 
 def test_a_kind_may_be_written_with_a_space(folder, capsys):

@@ -433,6 +433,7 @@ def f(x):
     [
         ("raise ValueError('no')", CallFailed),
         ("raise SystemExit(3)", CallFailed),
+        ("raise __import__('asyncio').CancelledError", CallFailed),
         ("raise KeyboardInterrupt", KeyboardInterrupt),
         ("return x", None),
     ],

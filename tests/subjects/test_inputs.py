@@ -11,7 +11,7 @@ import torch
 
 from syncscope.subjects import Unusable, UnusableInputs
 from syncscope.subjects.cases import Sweep, parse_sweep
-from syncscope.subjects.inputs import chosen_workload
+from syncscope.subjects.inputs import VideoInputs, chosen_workload
 from syncscope.subjects.loader import load
 from syncscope.subjects.pair import load_pair
 
@@ -263,17 +263,38 @@ def test_a_maker_that_raises(make):
     assert failure(workload, {"n": 4}) == "inputs can't be made for n=4: ValueError: too few (x.py:4)"
     assert failure(workload, {"n": 4, "m": 2}).startswith("inputs can't be made for n=4, m=2: ")
     workload = make("def make_inputs():\n    torch.ones(2) + torch.ones(3)")
-    assert failure(workload, {}).startswith("inputs can't be made: RuntimeError: The size of tensor a (2)")
+    assert failure(workload, {}).startswith(
+        "inputs can't be made for the only case: RuntimeError: The size of tensor a (2)"
+    )
     assert failure(workload, {}).endswith("(x.py:4)")
 
 
 def test_a_maker_that_exits_or_returns_nothing(make):
     assert failure(make("import sys\ndef make_inputs(): sys.exit(1)"), {}) == (
-        "inputs can't be made: SystemExit: 1 (x.py:4)"
+        "inputs can't be made for the only case: SystemExit: 1 (x.py:4)"
     )
     assert failure(make("def make_inputs(): ..."), {}) == (
-        "inputs can't be made: make_inputs of x.py returns nothing: return the arguments in a tuple"
+        "inputs can't be made for the only case: make_inputs of x.py returns nothing: return the arguments "
+        "in a tuple"
     )
+
+
+OWN = """
+class Own(BaseException):
+    def __str__(self): raise ValueError
+def make_inputs(): raise Own
+"""
+
+
+def test_a_maker_that_raises_what_is_no_exception_and_cannot_say_what(make):
+    expected = "inputs can't be made for the only case: Own: its text can't be made (x.py:6)"
+    assert failure(make(OWN), {}) == expected
+
+
+def test_a_video_that_there_is_no_room_for_is_told_as_other_inputs_are():
+    case = {"frames": 99_999_999, "tokens_per_frame": 196}
+    with pytest.raises(UnusableInputs, match="inputs can't be made for frames=99999999, tokens_per_frame"):
+        VideoInputs("noise").inputs(case, 0, "cpu")
 
 
 def test_an_interrupt_passes(make):
