@@ -9,8 +9,10 @@ from syncscope.comparison.environment import processor
 
 
 def this_machine(device: Device) -> Machine:
-    """The machine that runs the rows on ``device``."""
+    """This machine as one that runs rows on ``device``, or as the one of a cluster that began."""
     import torch
 
-    name = torch.cuda.get_device_name() if device == "cuda" else processor()
+    name = processor()
+    if device == "cuda":
+        name = torch.cuda.get_device_name() if torch.cuda.is_available() else "GPUs of a cluster"
     return Machine(platform.node(), device, name, str(torch.__version__))

@@ -69,7 +69,7 @@ def load(plan: Plan) -> Loaded:
     from syncscope.subjects.inputs import chosen_workload
     from syncscope.subjects.pair import load_pair
 
-    with loading("cuda" if plan.device == "cuda" else "sim"):
+    with loading("auto" if plan.device == "cuda" else "sim"):  # who only begins may have no GPU
         old, new = load_pair(plan.old, plan.new)
         maker = chosen_workload(old, new, plan.sweep, inputs_option=plan.inputs, kind=plan.workload)
     loaded = Loaded(old, new, maker)

@@ -5,15 +5,16 @@ from __future__ import annotations
 import logging
 import os
 import socket
+from collections import deque
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 from syncscope.bench.machine import this_machine
 from syncscope.bench.plan import Loaded, Plan, identity, load
-from syncscope.bench.record import Machine, Row
+from syncscope.bench.record import Device, Machine, Row
 from syncscope.bench.rows import failed, measured
 from syncscope.subjects import Unusable
 from syncscope.subjects.cases import SweepValue, place
@@ -46,15 +47,47 @@ class OnRay:
         ray = _ray(self.address)
         _connect(ray, self.address)
         try:
-            task = ray.remote(max_retries=0, **_whole_machine(ray, plan))(_row)
-            expected = identity(plan, loaded, machine)
-            rows = {task.remote(plan, str(Path.cwd()), expected, dict(case)): case for case in cases}
-            waiting = list(rows)
-            while waiting:
-                (finished,), waiting = ray.wait(waiting, num_returns=1)
-                yield _fetched(ray, finished, rows.pop(finished), machine)
+            task = ray.remote(max_retries=0)(_row)
+            given = plan, str(Path.cwd()), identity(plan, loaded, machine)
+            free, left = deque(_places(ray, plan.device)), deque(cases)
+            running: dict[Any, tuple[Case, _Place]] = {}
+            while left or running:
+                while left and free:
+                    case, where = left.popleft(), free.popleft()
+                    running[task.options(**where.takes(ray)).remote(*given, dict(case))] = case, where
+                (finished,), _ = ray.wait(list(running), num_returns=1)
+                case, where = running.pop(finished)
+                yield _fetched(ray, finished, case, machine)
+                if where.node in _alive(ray):
+                    free.append(where)
+                _check_some_left(nowhere=bool(left) and not (free or running))
         finally:
             ray.shutdown()
+
+    def device(self, wanted: Literal["auto", "cuda"]) -> Device:
+        """Where rows run: ``auto`` is a GPU where some host has one, whatever this host has.
+
+        Raises:
+            Unusable: as a call.
+        """
+        ray = _ray(self.address)
+        _connect(ray, self.address)
+        has_gpu = any(resources.get("GPU") for resources in _alive(ray).values())
+        return "cuda" if wanted == "cuda" or has_gpu else "cpu"
+
+
+@dataclass(frozen=True)
+class _Place:
+    """What a row has for itself, so that no other disturbs it: a GPU, or all processors of a host."""
+
+    node: str
+    kind: Literal["CPU", "GPU"]
+    amount: float
+
+    def takes(self, ray: Any) -> dict[str, Any]:
+        """The options of a task that runs there and nowhere else."""
+        there = ray.util.scheduling_strategies.NodeAffinitySchedulingStrategy(self.node, soft=False)
+        return {f"num_{self.kind.lower()}s": self.amount, "scheduling_strategy": there}
 
 
 def _ray(address: str) -> Any:
@@ -97,13 +130,28 @@ def _knock(address: str) -> None:
         socket.create_connection((host, int(port)), timeout=10).close()
 
 
-def _whole_machine(ray: Any, plan: Plan) -> dict[str, float]:
-    """What a row takes for itself: a GPU, or all processors of a host, so that no row disturbs another."""
-    kind = "GPU" if plan.device == "cuda" else "CPU"
-    found = [node["Resources"].get(kind, 0) for node in ray.nodes() if node["Alive"]]
-    if not any(found):
+def _alive(ray: Any) -> dict[str, Mapping[str, float]]:
+    """The resources of each host that can be used, by its number in the cluster."""
+    return {node["NodeID"]: node["Resources"] for node in ray.nodes() if node["Alive"]}
+
+
+def _places(ray: Any, device: Device) -> list[_Place]:
+    """One for each GPU, or for each host."""
+    places: list[_Place] = []
+    for node, resources in _alive(ray).items():
+        if device == "cuda":
+            places += [_Place(node, "GPU", 1)] * int(resources.get("GPU", 0))
+        elif resources.get("CPU"):
+            places.append(_Place(node, "CPU", resources["CPU"]))
+    if not places:
+        kind = "GPU" if device == "cuda" else "CPU"
         raise Unusable(f"engine: no host of the cluster has a {kind}: choose another --device or cluster")
-    return {"num_gpus": 1} if kind == "GPU" else {"num_cpus": min(filter(None, found))}
+    return places
+
+
+def _check_some_left(nowhere: bool) -> None:
+    if nowhere:
+        raise Unusable("engine: all hosts of the cluster that had a place have died: begin them anew")
 
 
 def _fetched(ray: Any, finished: Any, case: Case, machine: Machine) -> Row:

@@ -69,9 +69,9 @@ def command(
 
     files.check(outputs, plots, BENCH_FORMATS)
     with contained():
-        plan = _plan(command_line, old, new, **given)
-        _check_plots(plots, plan)
         runner = _engine(engine, ray_address)
+        plan = _plan(command_line, old, new, runner, **given)
+        _check_plots(plots, plan)
         loaded, machine = _loaded(plan)
         journal = _journal(outputs, plan, loaded, machine)
     with _kept(journal):
@@ -91,6 +91,7 @@ def _plan(
     command_line: str,
     old: str,
     new: str,
+    engine: Engine,
     *,
     seed: int,
     seeds: int,
@@ -108,7 +109,7 @@ def _plan(
         old=old,
         new=new,
         sweep=options.sweep_of_cases(sweep, **variables),
-        device=_resolved(device),
+        device=_resolved(device, engine),
         timing=how,
         seeds=tuple(range(seed, seed + seeds)),
         inputs=inputs,
@@ -117,12 +118,15 @@ def _plan(
     )
 
 
-def _resolved(device: Literal["auto", "cuda", "cpu", "sim"]) -> Device:
-    """``auto`` is a GPU where torch has one, else the CPU."""
+def _resolved(device: Literal["auto", "cuda", "cpu", "sim"], engine: Engine) -> Device:
+    """``auto`` is a GPU where torch, or a host of the cluster, has one, else the CPU."""
+    from syncscope.bench.ray_engine import OnRay
     from syncscope.comparison.run import resolved
 
     if device == "cpu" or device == "sim":
         return device
+    if isinstance(engine, OnRay):
+        return engine.device(device)
     return "cuda" if resolved(device) == "cuda" else "cpu"
 
 

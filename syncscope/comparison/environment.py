@@ -10,10 +10,10 @@ from syncscope.comparison.results import Environment
 
 
 def environment(device: str) -> Environment:
-    """Describe this machine; ``device`` is ``cuda`` where a GPU runs the calls."""
+    """Describe this machine; ``device`` is ``cuda`` where a GPU runs the calls, here or elsewhere."""
     import torch
 
-    on_gpu = device == "cuda"
+    on_gpu = device == "cuda" and torch.cuda.is_available()
     return Environment(
         python=platform.python_version(),
         torch=str(torch.__version__),

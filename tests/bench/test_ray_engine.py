@@ -42,6 +42,12 @@ class Cluster:
         self.unreachable: Exception | None = None
         self.dying: set[int] = set()
         self.resources = ({"CPU": 16.0}, {"CPU": 8.0}, {"CPU": 4.0}, {})
+        self.dead = {2}
+        self.util = SimpleNamespace(
+            scheduling_strategies=SimpleNamespace(
+                NodeAffinitySchedulingStrategy=lambda node, soft: (node, soft)
+            )
+        )
 
     def init(self, address, **options):
         self.did.append(("init", address))
@@ -52,13 +58,20 @@ class Cluster:
         self.did.append("shutdown")
 
     def nodes(self):
-        return [{"Alive": at != 2, "Resources": each} for at, each in enumerate(self.resources)]
+        return [
+            {"Alive": at not in self.dead, "Resources": each, "NodeID": f"n{at}"}
+            for at, each in enumerate(self.resources)
+        ]
 
     def remote(self, **options):
-        self.did.append(options)
-        return lambda task: SimpleNamespace(remote=lambda *given: partial(task, *given))
+        return lambda task: SimpleNamespace(options=partial(self.with_options, task, options))
+
+    def with_options(self, task, before, **options):
+        self.did.append({**before, **options})
+        return SimpleNamespace(remote=lambda *given: partial(task, *given))
 
     def wait(self, waiting, num_returns):
+        self.did.append(f"waits for one of {len(waiting)}")
         return waiting[-num_returns:], waiting[:-num_returns]
 
     def get(self, task):
@@ -93,17 +106,40 @@ def test_its_rows_are_those_of_a_plain_run(plan, cluster) -> None:
 
 
 def test_a_row_on_the_cpu_takes_a_host_for_itself(plan, cluster) -> None:
-    made = plan(n=(2,))
-    list(OnRay()(made, load(made), this_machine("cpu"), [{"n": 2}]))
-    assert cluster.did[1] == {"max_retries": 0, "num_cpus": 8.0}
+    made = plan(n=(2, 3, 4))
+    rows = list(OnRay()(made, load(made), this_machine("cpu"), [{"n": 2}, {"n": 3}, {"n": 4}]))
+    assert sorted(row.sweep["n"] for row in rows) == [2, 3, 4]
+    large, small = (
+        {"max_retries": 0, "num_cpus": cpus, "scheduling_strategy": (node, False)}
+        for node, cpus in (("n0", 16.0), ("n1", 8.0))
+    )
+    assert cluster.did[1:-1] == [
+        large, small, "waits for one of 2", small, "waits for one of 2", "waits for one of 1",
+    ]  # fmt: skip
 
 
-def test_a_row_on_a_gpu_takes_one(plan, cluster, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(ray_engine, "this_machine", lambda device: this_machine("cpu"))
+def test_a_row_on_a_gpu_takes_one(plan, cluster) -> None:
     cluster.resources = ({"CPU": 16.0}, {"CPU": 16.0, "GPU": 2.0})
-    made = plan(n=(2,))
-    list(OnRay()(replace(made, device="cuda"), load(made), this_machine("cpu"), []))
-    assert cluster.did[1] == {"max_retries": 0, "num_gpus": 1}
+    assert OnRay("auto").device("auto") == "cuda"
+    assert [place.takes(cluster) for place in ray_engine._places(cluster, "cuda")] == [
+        {"num_gpus": 1, "scheduling_strategy": ("n1", False)}
+    ] * 2
+
+
+def test_without_a_gpu_in_the_cluster_rows_run_on_its_cpus(cluster) -> None:
+    assert OnRay("auto").device("auto") == "cpu"
+    assert OnRay("auto").device("cuda") == "cuda"  # refused later, as ever
+
+
+def test_where_a_host_dies_the_others_go_on_and_without_one_that_is_said(plan, cluster) -> None:
+    made = plan(n=(2, 3, 4, 5))
+    loaded, cases = load(made), [{"n": n} for n in (2, 3, 4, 5)]
+    rows = []
+    with pytest.raises(Unusable, match="engine: all hosts of the cluster that had a place have died"):
+        for row in OnRay()(made, loaded, this_machine("cpu"), cases):
+            rows.append(row)
+            cluster.dead |= {1} if len(rows) < 2 else {0, 1}
+    assert [row.sweep["n"] for row in rows] == [3, 2]
 
 
 def test_a_host_with_another_text_or_torch_is_refused(plan, cluster) -> None:
