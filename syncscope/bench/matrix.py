@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import partial
 from typing import Protocol
 
 from syncscope import __version__
 from syncscope.bench import texts
 from syncscope.bench.journal import Journal
 from syncscope.bench.plan import Loaded, Plan
-from syncscope.bench.record import Bench, Machine, Row
+from syncscope.bench.record import Bench, Device, Machine, Row
 from syncscope.bench.rows import measured
 from syncscope.bench.summary import corrected, summaries
 from syncscope.comparison.environment import environment
 from syncscope.comparison.run import subject_record
-from syncscope.latency.clock import PerfCounter, examined
+from syncscope.latency.clock import ClockFigures, PerfCounter
+from syncscope.latency.samplers import examined
 from syncscope.subjects import Unusable
 from syncscope.subjects.cases import SweepValue, place
 
@@ -54,17 +56,24 @@ def bench(
     cases = plan.sweep.cases()
     rows = journal.rows_of(cases) if journal else []
     left = [case for case in cases if case not in [row.sweep for row in rows]]
-    progress(place(left[0]) if left else "", len(rows), len(cases))
+    tell = partial(_tell, progress, cases, rows)
+    tell()
     for row in engine(plan, loaded, machine, left):
         _check_text(row, rows)
         if journal and not row.failed:
             journal.add(row)
         rows.append(row)
-        progress(place(row.sweep), len(rows), len(cases))
+        tell()
     if all(row.failed for row in rows):
         of = f"none of {len(rows)} rows could be run: " if len(rows) > 1 else ""
         raise Unusable(f"{of}{rows[0].failed}")
     return assembled(plan, loaded, [_of(rows, case) for case in cases])
+
+
+def _tell(progress: Progress, cases: Sequence[Case], rows: Sequence[Row]) -> None:
+    """Name the first case that isn't finished: the one that runs, where they run in turn."""
+    finished = [row.sweep for row in rows]
+    progress(next((place(case) for case in cases if case not in finished), ""), len(rows), len(cases))
 
 
 def _check_text(row: Row, others: Sequence[Row]) -> None:
@@ -94,9 +103,18 @@ def assembled(plan: Plan, loaded: Loaded, rows: Sequence[Row]) -> Bench:
         rows=final,
         summaries=summaries(final),
         environment=environment(device),
-        clock=None if device == "sim" else examined(PerfCounter()),
+        clock=_clock(device),
         tool=__version__,
     )
+
+
+def _clock(device: Device) -> ClockFigures | None:
+    """This host's, unless it only began what others ran."""
+    import torch
+
+    if device == "sim" or (device == "cuda" and not torch.cuda.is_available()):
+        return None
+    return examined(device, PerfCounter())
 
 
 def _of(rows: Sequence[Row], case: Case) -> Row:

@@ -83,7 +83,7 @@ class Summary:
 
 @dataclass(frozen=True)
 class Bench:
-    """Old against new over the rows of a matrix; ``clock`` is absent where nothing was timed."""
+    """Old against new over the rows of a matrix; ``clock`` is absent where this host timed nothing."""
 
     command: str
     old: SubjectRecord

@@ -16,7 +16,8 @@ from syncscope.comparison.environment import environment
 from syncscope.comparison.results import CaseResult, Comparison, Parity, Side, SubjectRecord
 from syncscope.comparison.tally import disagreements, side_result
 from syncscope.events import count_names
-from syncscope.latency.clock import PerfCounter, examined
+from syncscope.latency.clock import PerfCounter
+from syncscope.latency.samplers import examined
 from syncscope.observe.families import family_of
 from syncscope.observe.scope import Scope
 from syncscope.subjects import Unusable, UnusableInputs
@@ -219,7 +220,7 @@ def _record(subjects: Mapping[Side, Subject], cases: Sequence[_Case], plan: Plan
             side for side in subjects if not any(call.touched for calls in by_side[side] for call in calls)
         ],
         timing=plan.time,
-        clock=examined(PerfCounter()) if plan.time else None,
+        clock=examined("cuda" if device == "cuda" else "cpu", PerfCounter()) if plan.time else None,
         tool=__version__,
     )
 

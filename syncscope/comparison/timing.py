@@ -15,7 +15,7 @@ from syncscope.latency.clock import Clock, PerfCounter
 from syncscope.latency.order import Block
 from syncscope.latency.recheck import TRIALS, needed, rechecked
 from syncscope.latency.record import Latency, Recheck, Samples, TimedOn, Timing
-from syncscope.latency.samplers import CudaSampler, HostSampler, Sampler
+from syncscope.latency.samplers import Sampler, sampler_on
 from syncscope.subjects.cases import place
 from syncscope.subjects.seeds import seeded
 
@@ -32,7 +32,7 @@ def timed(runners: Runners, seeds: tuple[int, ...], how: Timing, on: TimedOn, ro
         Unusable: the inputs are to be rotated and a subject writes into them.
     """
     clock = PerfCounter()
-    sampler = CudaSampler(clock) if on == "cuda" else HostSampler(clock)
+    sampler = sampler_on(on, clock)
     with timing.steady(how.threads), seeded(seeds[0]), defaults_kept() as defaults:
         calls = Calls(runners, seeds, defaults, how.rotate)
         calls.warm(how.warmups)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import statistics
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -26,18 +25,17 @@ class PerfCounter:
 
 @dataclass(frozen=True)
 class ClockFigures:
-    """``granularity_ns`` is the smallest step that was seen, ``overhead_ns`` what an empty sample takes."""
+    """``granularity_ns`` is the smallest step seen, ``overhead_ns`` what a sample of nothing takes."""
 
     granularity_ns: int
     overhead_ns: float
 
 
-def examined(clock: Clock, reads: int = 2_000) -> ClockFigures:
-    """Read ``clock`` again and again; a clock that stands still has a granularity of 0."""
+def granularity_ns(clock: Clock, reads: int = 2_000) -> int:
+    """The smallest step of ``clock``; one that stands still has 0."""
     now = clock.now_ns
     stamps = [now() for _ in range(reads)]
-    steps = [after - before for before, after in pairwise(stamps)]
-    return ClockFigures(min((step for step in steps if step > 0), default=0), statistics.median(steps))
+    return min((after - before for before, after in pairwise(stamps) if after > before), default=0)
 
 
 def preemptions() -> Callable[[], int]:

@@ -82,6 +82,19 @@ class Interval:
 
 
 @dataclass(frozen=True)
+class DeviceTimes:
+    """What the device took, between two events on the current stream: medians in nanoseconds."""
+
+    old: Positive
+    new: Positive
+
+    @property
+    def speedup(self) -> float:
+        """Old's by new's."""
+        return self.old / self.new
+
+
+@dataclass(frozen=True)
 class Recheck:
     """The speedup of a row that looked slower, in each of some longer trials in alternating order.
 
@@ -106,7 +119,7 @@ class Latency:
     part of all pairs of an old and a new call in which new took less time. ``smallest_visible`` is the
     difference that a run like this one sees four times in five, as a fraction; absent where it can see none.
     ``corrected_p``, ``corrected_visible`` and ``corrected`` are p, that difference and the verdict with
-    regard to the number of rows.
+    regard to the number of rows. ``device`` is there on a GPU.
     """
 
     on: TimedOn
@@ -123,7 +136,7 @@ class Latency:
     corrected_p: Probability
     corrected_visible: float | None
     corrected: Verdict
-    device_speedup: float | None = None
+    device: DeviceTimes | None = None
     recheck: Recheck | None = None
 
     @property
@@ -141,6 +154,13 @@ class Latency:
         """Whether it is faster or slower by the test, while its interval says that it may be neither."""
         told = self.corrected in ("faster", "slower")
         return told and self.interval is not None and self.interval.low <= 1 <= self.interval.high
+
+    @property
+    def is_by_chance(self) -> bool:
+        """Whether its interval says that it is faster or slower, and the test among all rows doesn't."""
+        interval = self.interval
+        told = self.corrected == "no difference"
+        return told and interval is not None and not interval.low <= 1 <= interval.high
 
     @property
     def regressed(self) -> bool:

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import statistics
 from collections.abc import Callable
+from functools import partial
 from typing import NamedTuple, Protocol
 
-from syncscope.latency.clock import Clock, PerfCounter, preemptions
+from syncscope.latency.clock import Clock, ClockFigures, PerfCounter, granularity_ns, preemptions
+from syncscope.latency.record import TimedOn
 
 Call = Callable[[], object]
 
@@ -44,7 +47,10 @@ class HostSampler:
 
 
 class CudaSampler:
-    """The caller's time from an idle device to an idle device, and the device's between two events."""
+    """The caller's time from an idle device to an idle device, and the device's between two events.
+
+    The events are on the current stream: what runs on others is in the caller's time alone.
+    """
 
     def __init__(self, clock: Clock | None = None) -> None:
         """Read ``clock``; needs a GPU."""
@@ -54,6 +60,9 @@ class CudaSampler:
         self._synchronize = torch.cuda.synchronize
         self._begin = torch.cuda.Event(enable_timing=True)
         self._end = torch.cuda.Event(enable_timing=True)
+        # They are made when they are recorded for the first time: not in a sample.
+        self._begin.record()
+        self._end.record()
 
     def sample(self, call: Call) -> Sample:
         """Wait until the device is idle, call, and wait until it is idle again."""
@@ -69,3 +78,19 @@ class CudaSampler:
         self._begin.record()
         host_ns, _, interrupted = self._host.sample(to_idle)
         return Sample(host_ns, round(self._begin.elapsed_time(self._end) * 1e6), interrupted)
+
+
+def sampler_on(on: TimedOn, clock: Clock) -> Sampler:
+    """Whatever takes the times of calls on a CPU or on a GPU."""
+    return CudaSampler(clock) if on == "cuda" else HostSampler(clock)
+
+
+def examined(on: TimedOn, clock: Clock, samples: int = 500) -> ClockFigures:
+    """How fine ``clock`` is, and what a sample of a call of nothing takes: the median of some."""
+    sampler, nothing = sampler_on(on, clock), partial(_nothing)
+    taken = [sampler.sample(nothing).host_ns for _ in range(samples)]
+    return ClockFigures(granularity_ns(clock), statistics.median(taken))
+
+
+def _nothing() -> None:
+    pass

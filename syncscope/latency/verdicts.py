@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from syncscope.latency import statistics
 from syncscope.latency.level import LEVEL, RESOLUTION, fewest_iterations, of_one_more
-from syncscope.latency.record import Latency, Samples, TimedOn, Verdict
+from syncscope.latency.record import DeviceTimes, Latency, Samples, TimedOn, Verdict
 
 NARROW = 0.01
 """An interval is narrow enough when its ends are so far from the speedup, as a fraction of it."""
@@ -35,7 +35,7 @@ def latency(samples: Samples, on: TimedOn) -> Latency:
         corrected_p=p,
         corrected_visible=visible,
         corrected=verdict,
-        device_speedup=_device_speedup(samples),
+        device=_device_times(samples),
     )
 
 
@@ -91,6 +91,7 @@ def is_narrow(samples: Samples, rows: int) -> bool:
     return max(interval.high / middle, middle / interval.low) <= 1 + NARROW
 
 
-def _device_speedup(samples: Samples) -> float | None:
-    device = samples.device
-    return statistics.speedup(device["old"], device["new"]) if device else None
+def _device_times(samples: Samples) -> DeviceTimes | None:
+    if not samples.device:
+        return None
+    return DeviceTimes(*(statistics.median(samples.device[side]) for side in ("old", "new")))

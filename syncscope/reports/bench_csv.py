@@ -10,7 +10,7 @@ import csv
 import io
 
 from syncscope.bench.record import Bench, Row
-from syncscope.latency.record import Interval, Latency, Quantiles
+from syncscope.latency.record import DeviceTimes, Interval, Latency, Quantiles
 from syncscope.reports import bench_rows
 
 _TIMES = ("old_p20", "old_p50", "old_p80", "new_p20", "new_p50", "new_p80")
@@ -18,6 +18,7 @@ _CONCLUSIONS = (
     "p50_speedup", "speedup_low", "speedup_high", "verdict",
     "uncorrected_verdict", "p", "corrected_p", "mann_whitney_p", "smallest_visible",
     "corrected_visible", "superiority", "recheck_speedup", "recheck_holds", "iterations",
+    "device_old_p50", "device_new_p50", "device_speedup",
 )  # fmt: skip
 _OTHERS = ("outputs", "waits_old", "waits_new", "host", "machine")
 
@@ -59,7 +60,15 @@ def _timed(found: Latency) -> list[Cell]:
         round(again.speedup, 4) if again else None,
         str(again.holds).lower() if again else None,
         found.iterations,
+        *_of_device(found.device),
     ]
+
+
+def _of_device(found: DeviceTimes | None) -> list[Cell]:
+    """Of a GPU, beside the caller's times."""
+    if found is None:
+        return [None] * 3
+    return [round(found.old / 1e3, 2), round(found.new / 1e3, 2), round(found.speedup, 4)]
 
 
 def _ends(found: Interval | None) -> list[Cell]:

@@ -206,12 +206,20 @@ def _worth(axes: Axes, theme: Theme, bench: Bench) -> None:
             fillstyle="none",
             label=name,
         )
-    for summary in bench.summaries:
+    for at, summary in enumerate(bench.summaries):
         found = summary.worth
         if found:
-            ends = _ends(bench)
+            ends = _ends(bench, summary.machine)
             line = [found.fixed_us + found.per_wait_us * removed for removed in ends]
-            axes.plot(ends, line, color=theme.ink, linewidth=1, label=f"{found.per_wait_us:.2f} µs a wait")
+            machine = f"{summary.machine}: " if len(bench.summaries) > 1 else ""
+            axes.plot(
+                ends,
+                line,
+                _DASHES[at % len(_DASHES)],
+                color=theme.ink,
+                linewidth=1,
+                label=f"{machine}{found.per_wait_us:.2f} µs a wait",
+            )
     axes.set_xlabel("waits removed from a call (counted on a simulated GPU)")
     axes.set_ylabel(f"µs saved a call, {_kind(bench.rows[0])}")
     axes.set_title("Saved time against removed waits")
@@ -222,8 +230,10 @@ def _plain(value: float, _: object) -> str:
     return f"{value:g}"
 
 
-def _ends(bench: Bench) -> list[float]:
-    removed = [row.removed for row in bench.rows if row.latency and row.removed is not None]
+def _ends(bench: Bench, machine: str) -> list[float]:
+    """The fewest and the most waits that were removed in the rows of one machine."""
+    rows = (row for row in bench.rows if row.latency and row.machine.name == machine)
+    removed = [row.removed for row in rows if row.removed is not None]
     return [min(removed), max(removed)]
 
 

@@ -127,12 +127,17 @@ def differences(bench: Bench) -> list[str]:
 
 def worth(bench: Bench) -> list[str]:
     """What the removed waits are worth."""
-    return [_worth(summary, summary.worth) for summary in bench.summaries if summary.worth]
+    several = len(bench.summaries) > 1
+    return [
+        f"{f'{summary.machine}: ' if several else ''}{_worth(summary, summary.worth)}"
+        for summary in bench.summaries
+        if summary.worth
+    ]
 
 
 def _worth(summary: Summary, found: Worth) -> str:
     each = f"{found.per_wait_us:.2f} µs ({found.interval.low:.2f} to {found.interval.high:.2f})"
-    gain = "" if found.explained is None else f" and explains {latency.percent(found.explained)} of the gain"
+    gain = _gain(found)
     saved = "saved" if found.fixed_us >= 0 else "lost"
     rest = f"; {abs(found.fixed_us):.1f} µs a call {saved} has nothing to do with them"
     fit = f"a line through {found.rows} rows, r² {found.r_squared:.2f}"
@@ -142,6 +147,13 @@ def _worth(summary: Summary, found: Worth) -> str:
             "this is what the removed calls themselves cost there."
         )
     return f"A removed wait is worth {each}{gain}{rest} ({fit})."
+
+
+def _gain(found: Worth) -> str:
+    """What part the waits have in the gain; nothing where they may have none."""
+    if found.interval.low <= 0 <= found.interval.high:
+        return ", which may be nothing"
+    return "" if found.explained is None else f" and explains {latency.percent(found.explained)} of the gain"
 
 
 def notes(bench: Bench) -> list[str]:

@@ -8,21 +8,27 @@ from collections.abc import Sequence
 from syncscope.comparison.results import Comparison
 from syncscope.latency import level
 from syncscope.latency.clock import ClockFigures
-from syncscope.latency.record import Interval, Latency, Recheck, Timing
+from syncscope.latency.record import DeviceTimes, Interval, Latency, Recheck, Timing
 from syncscope.reports import figures, words
 
 CPU = "These are times of a CPU with tensors on it, never a GPU's: they say nothing about a GPU."
 
 _UNITS = ((1e9, "s"), (1e6, "ms"), (1e3, "µs"))
 
-HEADINGS = ("old p50", "new p50", "speedup", "95 % interval", "verdict", "sees from")
+_HEADINGS = ("old p50", "new p50", "speedup", "95 % interval", "verdict", "sees from")
+_OF_DEVICE = ("device p50",)
 
 
-def cells(latency: Latency | None) -> tuple[str, ...]:
-    """One text for each of ``HEADINGS``; of a row that wasn't timed, none."""
+def headings(on_gpu: bool) -> tuple[str, ...]:
+    """Of the cells of a timed row."""
+    return (*_HEADINGS, *(_OF_DEVICE if on_gpu else ()))
+
+
+def cells(latency: Latency | None, on_gpu: bool) -> tuple[str, ...]:
+    """One text for each of ``headings``; of a row that wasn't timed, none."""
     if latency is None:
-        return ("",) * len(HEADINGS)
-    return (
+        return ("",) * len(headings(on_gpu))
+    host = (
         time(latency.old.p50),
         time(latency.new.p50),
         times(latency.speedup),
@@ -30,6 +36,11 @@ def cells(latency: Latency | None) -> tuple[str, ...]:
         verdict(latency),
         visible(latency),
     )
+    return (*host, *((_device(latency.device),) if on_gpu else ()))
+
+
+def _device(found: DeviceTimes | None) -> str:
+    return f"{time(found.old)} → {time(found.new)}" if found else ""
 
 
 def _ends(found: Interval | None) -> str:
@@ -79,7 +90,7 @@ def visible(latency: Latency) -> str:
 
 def caveats(timed: Sequence[Latency]) -> list[str]:
     """What some timed rows could not have seen, and where verdict and interval don't say the same."""
-    return [*_resolution(timed), *_blind(timed), *_within_noise(timed)]
+    return [*_resolution(timed), *_blind(timed), *_within_noise(timed), *_beyond_chance(timed)]
 
 
 def _resolution(timed: Sequence[Latency]) -> list[str]:
@@ -118,6 +129,16 @@ def _within_noise(timed: Sequence[Latency]) -> list[str]:
     ]
 
 
+def _beyond_chance(timed: Sequence[Latency]) -> list[str]:
+    rows = sum(row.is_by_chance for row in timed)
+    if not rows:
+        return []
+    return [
+        f"{words.number(rows, 'row')} without a difference beside an interval that leaves out 1: among "
+        f"{len(timed)} rows that may be chance."
+    ]
+
+
 def rechecked(label: str, latency: Latency) -> str:
     """Both results of a row that was run again; nothing of any other."""
     again = latency.recheck
@@ -137,15 +158,16 @@ def _iterations(again: Recheck) -> str:
 
 
 def facts(how: Timing, clock: ClockFigures | None, timed: Sequence[Latency]) -> dict[str, str]:
-    """How ``timed`` rows were timed, as names and values; nothing without a clock, where none was."""
-    if clock is None:
+    """How ``timed`` rows were timed, as names and values; nothing where none was."""
+    if not timed:
         return {}
+    looked = clock and f"granularity {clock.granularity_ns} ns, a sample of nothing {time(clock.overhead_ns)}"
     return {
         "samples": f"up to {how.budget_s:g} s a row" if how.budget_s else _samples(how, timed),
         "warm-ups": str(how.warmups),
         "inputs": f"{how.rotate} in turn" if how.rotate else "fresh",
         "threads while timed": str(how.threads),
-        "clock": f"granularity {clock.granularity_ns} ns, empty sample {clock.overhead_ns:.0f} ns",
+        **({"clock": looked} if looked else {}),
     }
 
 
@@ -165,9 +187,11 @@ def table(comparison: Comparison) -> list[list[str]]:
     if not timed:
         return []
     names = figures.variables(comparison)
-    headings = [*map(words.symbol, names), *HEADINGS]
-    rows = [[*(str(case.sweep.get(name, "")) for name in names), *cells(case.latency)] for case in timed]
-    return [headings, *rows]
+    on_gpu = any(case.latency and case.latency.device for case in timed)
+    rows = [
+        [*(str(case.sweep.get(name, "")) for name in names), *cells(case.latency, on_gpu)] for case in timed
+    ]
+    return [[*map(words.symbol, names), *headings(on_gpu)], *rows]
 
 
 def notes(comparison: Comparison) -> list[str]:

@@ -7,7 +7,7 @@ from functools import partial
 import pytest
 import torch
 
-from syncscope.latency.samplers import CudaSampler, HostSampler, Sample
+from syncscope.latency.samplers import CudaSampler, HostSampler, Sample, examined
 
 
 class Gpu:
@@ -63,6 +63,18 @@ def test_the_caller_waits_for_the_device_and_not_for_what_was_before(gpu, clock)
     sample = sampler.sample(partial(gpu.launch, 300))
     assert (sample.host_ns, sample.device_ns) == (305, 305)
     assert gpu.did == ["synchronize", "record", "call", "record", "synchronize"]
+
+
+def test_the_events_are_made_before_the_first_sample(gpu, clock) -> None:
+    CudaSampler(clock)
+    assert gpu.did == ["record", "record"]
+
+
+@pytest.mark.parametrize(("on", "ns"), [("cpu", 0), ("cuda", 40)])
+def test_what_a_sample_of_nothing_takes_is_measured_as_samples_are(gpu, clock, monkeypatch, on, ns) -> None:
+    monkeypatch.setattr(gpu, "synchronize", lambda: clock.wait(40))
+    monkeypatch.setattr(torch.cuda, "synchronize", gpu.synchronize)
+    assert examined(on, clock, samples=3).overhead_ns == ns
 
 
 def test_a_sample_on_the_cpu_has_no_device_time(clock) -> None:

@@ -110,6 +110,50 @@ def test_unlike_machines_are_told_apart() -> None:
     assert [sentence[:17] for sentence in sentences[:2]] == ["On the GPU A100: ", "On the GPU H200: "]
 
 
+def test_among_unlike_machines_each_row_and_each_figure_names_its_own() -> None:
+    gpus = [replace(HERE, device="cuda", name=name) for name in ("A100", "H200")]
+    made = bench(*(row(frames, machine=gpu) for gpu in gpus for frames in (2, 4, 8)), device="cuda")
+    column = bench_rows.headings(made).index("machine")
+    assert [bench_rows.cells(made, row)[column] for row in made.rows] == ["A100"] * 3 + ["H200"] * 3
+    assert [sentence.partition(" is worth")[0] for sentence in bench_sentences.worth(made)] == [
+        "A100: A removed wait", "H200: A removed wait"
+    ]  # fmt: skip
+    axes = Figure().add_subplot()
+    bench_plots._worth(axes, bench_plots._THEMES[0], made)
+    lines = [line for line in axes.lines if "µs a wait" in str(line.get_label())]
+    assert [str(line.get_label()).partition(":")[0] for line in lines] == ["A100", "H200"]
+    assert len({line.get_linestyle() for line in lines}) == 2
+
+
+def test_what_the_device_took_stands_beside_what_the_caller_waited() -> None:
+    gpu = replace(HERE, device="cuda", name="A100")
+    with_device = replace(samples(500, 400), device={"old": [300_000] * 40, "new": [200_000] * 40})
+    made = bench(replace(row(2, machine=gpu), latency=verdicts.latency(with_device, "cuda")), device="cuda")
+    assert dict(zip(bench_rows.headings(made), bench_rows.cells(made, made.rows[0]), strict=True))[
+        "device p50"
+    ] == ("300 µs → 200 µs")
+    (table,) = csv.DictReader(bench_csv.render(made).splitlines())
+    figures = [table[f"device_{name}"] for name in ("old_p50", "new_p50", "speedup")]
+    assert figures == ["300.0", "200.0", "1.5"]
+
+
+def test_waits_whose_worth_may_be_nothing_explain_nothing(found: Bench) -> None:
+    (summary,) = found.summaries
+    doubtful = replace(summary, worth=replace(summary.worth, interval=Interval(-1.68, 11.84)))
+    (said,) = bench_sentences.worth(replace(found, summaries=[doubtful]))
+    assert "(-1.68 to 11.84) saved, which may be nothing; " in said
+    assert "explains" not in said
+
+
+def test_an_interval_that_leaves_out_1_beside_no_difference_is_told(found: Bench) -> None:
+    latency = replace(found.rows[0].latency, corrected="no difference", interval=Interval(1.01, 1.02))
+    made = replace(found, rows=[replace(found.rows[0], latency=latency), *found.rows[1:]])
+    assert (
+        "1 row without a difference beside an interval that leaves out 1: among 6 rows that may be chance."
+        in bench_sentences.notes(made)
+    )
+
+
 def test_a_row_that_differs_has_no_speedup() -> None:
     difference = Difference("[0]", "values", "1", "2", count=3, numel=9)
     differing = Row({"dtype": "float32", "frames": 4}, Parity(False, 1, [difference]), HERE)
