@@ -95,14 +95,16 @@ def main(kills: int = 20, hidden: str = "64", engine: str = "local", recheck_ite
         print(f"in one run: {told(whole)}, in {took:.0f} s", flush=True)
         again = command(killed, hidden, engine, recheck_iterations)
         # Start-ups take time as well: all kills fall before the end.
+        before = 0
         for number in range(1, kills + 1):
-            ended = run(again, random.uniform(0, 2 * took / (kills + 1)))
-            on_disk = f"{finished(Path(f'{killed}.rows'))} rows on disk"
-            print(f"kill {number}: {'too late, it had ended' if ended else on_disk}", flush=True)
-            if ended:
-                break
-        else:
-            run(again)
+            if run(again, random.uniform(0, 2 * took / (kills + 1))):
+                sys.exit(f"kill {number} came too late: the run had ended; run this again")
+            on_disk = finished(Path(f"{killed}.rows"))
+            print(f"kill {number}: {on_disk} rows on disk", flush=True)
+            if on_disk < before:
+                sys.exit(f"{before - on_disk} finished rows are lost")
+            before = on_disk
+        run(again)
         equal = list(map(comparable, rows(whole))) == list(map(comparable, rows(killed)))
         print(f"killed: {told(killed)}; {'equal' if equal else 'THEY DIFFER'}")
         sys.exit(not equal)

@@ -7,10 +7,10 @@ difference", and none once the verdicts are corrected for their number. The same
 inputs of 256 kB, for which it matters where these lie. A/B: a function of about 1 ms with 5 % more work: the
 slowdown has to be found in at least 95 of 100 rows.
 
-Each row has 25 warm-ups and 100 iterations a side, timed as `syncscope bench` times them, fresh inputs and
-all: more, up to 1,000, while the noise of a row could hide 10 %. Exit code 1 where one of these limits is
-broken: on a machine so busy that 1,000 don't help, a row is "inconclusive", which is not wrong, but counts as
-another verdict all the same.
+The rows are those of `syncscope bench`: outputs compared, 25 warm-ups, 100 iterations a side with fresh
+inputs, more, up to 1,000, while the noise of a row could hide 10 %, waits counted. Only the second look at
+slower rows is left out. Exit code 1 where one of these limits is broken: on a machine so busy that 1,000
+don't help, a row is "inconclusive", which is not wrong, but counts as another verdict all the same.
 """
 
 import os
@@ -20,29 +20,28 @@ import time
 from collections import Counter
 from pathlib import Path
 
+from syncscope.bench.machine import this_machine
+from syncscope.bench.matrix import bench
 from syncscope.bench.plan import Plan, load
-from syncscope.comparison.calls import Runner
-from syncscope.comparison.timing import timed
-from syncscope.latency import verdicts
 from syncscope.latency.record import Latency, Timing, Verdict
-from syncscope.subjects.cases import Sweep
+from syncscope.subjects.cases import sweep_of
 
 SMALL = """
 import torch
-def make_inputs():
+def make_inputs(row):
     return (torch.rand(1_000),)
 def run(x):
     return x.sort().values.sum()
 """
 LARGE = """
 import torch
-def make_inputs():
+def make_inputs(row):
     return (torch.rand(256, 256),)
 def run(x):
     return x.sum()
 """
 WORK = """
-def make_inputs():
+def make_inputs(row):
     return ()
 def run():
     total = 0
@@ -66,13 +65,10 @@ def rows(old: str, new: str, number: int, iterations: int) -> list[Latency]:
     """Time the subject with the text ``old`` against that with the text ``new`` again and again."""
     Path("old.py").write_text(old)
     Path("new.py").write_text(new)
-    loaded = load(Plan("old.py::run", "new.py::run", Sweep(), "cpu"))
-    runners = {
-        "old": Runner(loaded.old, "old", {}, loaded.workload, "cpu"),
-        "new": Runner(loaded.new, "new", {}, loaded.workload, "cpu"),
-    }
     how = Timing(iterations=iterations, recheck_beyond=float("inf"))
-    return [timed(runners, (0,), how, "cpu", number) for _ in range(number)]
+    plan = Plan("old.py::run", "new.py::run", sweep_of([("row", range(number))]), "cpu", how)
+    found = bench(plan, load(plan), this_machine("cpu"))
+    return [row.latency for row in found.rows if row.latency]
 
 
 def told(name: str, found: list[Latency], wanted: str, before: int, after: int) -> bool:
@@ -80,7 +76,7 @@ def told(name: str, found: list[Latency], wanted: str, before: int, after: int) 
 
     Whether these limits are kept.
     """
-    corrected = [row.corrected for row in verdicts.corrected(found)]
+    corrected = [row.corrected for row in found]
     uncorrected = [row.verdict for row in found]
     others = [
         said(f"{name}, {when}", seen, wanted, most)

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import gc
 import random
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from itertools import chain
 
 from syncscope.latency.clock import Clock
 from syncscope.latency.order import Block, Side, balanced
@@ -45,23 +44,23 @@ class Collected:
     repeated: int = 0
     undisturbed: int = 0
 
-    def passes(self, pair: Sequence[Sample]) -> bool:
-        """Whether to keep two samples: neither call was interrupted, or another try isn't worth it."""
-        if not any(sample.interrupted for sample in pair):
-            self.undisturbed += len(pair)
+    def passes(self, one: Sample, other: Sample) -> bool:
+        """Whether to keep a pair: neither call was interrupted, or another try isn't worth it."""
+        if not (one.interrupted or other.interrupted):
+            self.undisturbed += 2
             return True
         if self.repeated >= _REPETITIONS * self.undisturbed + _SPARE:
             return True
-        self.repeated += len(pair)
+        self.repeated += 2
         return False
 
     def add(self, block: Block, samples: Iterable[Sample]) -> None:
         """Keep one block."""
         for side, sample in zip(block, samples, strict=True):
             # A clock that is too coarse for the call may not have moved.
-            self.host[side].append(max(sample.host_ns, 1))
+            self.host[side].append(sample.host_ns or 1)
             if sample.device_ns is not None:
-                self.device[side].append(max(sample.device_ns, 1))
+                self.device[side].append(sample.device_ns or 1)
         self.order.append("".join(side[0] for side in block))
 
     def samples(self) -> Samples:
@@ -85,9 +84,11 @@ def collect(prepare: Prepare, blocks: Iterable[Block], sampler: Sampler, collect
     and neither gets ahead of the other in the inputs that are ready.
     """
     for block in blocks:
-        pairs = enumerate(zip(block[::2], block[1::2], strict=True), len(collected.host["old"]))
-        samples = [_passing(prepare, pair, number, sampler, collected) for number, pair in pairs]
-        collected.add(block, chain.from_iterable(samples))
+        samples: list[Sample] = []
+        first = len(collected.host["old"])
+        for at in range(0, len(block), 2):
+            samples += _passing(prepare, block[at], block[at + 1], first + at // 2, sampler, collected)
+        collected.add(block, samples)
 
 
 def tidied(blocks: Iterable[Block]) -> Iterator[Block]:
@@ -102,12 +103,12 @@ def tidied(blocks: Iterable[Block]) -> Iterator[Block]:
 
 
 def _passing(
-    prepare: Prepare, pair: tuple[Side, Side], number: int, sampler: Sampler, collected: Collected
-) -> list[Sample]:
+    prepare: Prepare, one: Side, other: Side, number: int, sampler: Sampler, collected: Collected
+) -> tuple[Sample, Sample]:
     while True:
-        samples = [sampler.sample(prepare(side, number)) for side in pair]
-        if collected.passes(samples):
-            return samples
+        pair = sampler.sample(prepare(one, number)), sampler.sample(prepare(other, number))
+        if collected.passes(*pair):
+            return pair
         gc.collect(_YOUNG)
 
 
