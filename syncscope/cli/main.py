@@ -53,6 +53,7 @@ def syncscope(ctx: click.Context) -> None:
 
 def main(args: Sequence[str] | None = None) -> int:
     """Run one command and return its exit code; never a traceback, unless the fault is syncscope's own."""
+    _open_closed_streams()
     try:
         return _run(sys.argv[1:] if args is None else list(args))
     except click.ClickException as error:
@@ -77,6 +78,13 @@ def _run(args: list[str]) -> int:
         code = end.exit_code
     sys.stdout.flush()
     return code
+
+
+def _open_closed_streams() -> None:
+    """Who closed a standard stream (``>&-``) wants to read nothing of it; Python has None in its place."""
+    for name in ("stdout", "stderr"):
+        if getattr(sys, name) is None:
+            setattr(sys, name, os.fdopen(os.open(os.devnull, os.O_WRONLY), "w"))
 
 
 def _unusable() -> tuple[type[Exception], ...]:
