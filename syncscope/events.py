@@ -13,6 +13,9 @@ Kind = Literal["scalar_read", "vector_read", "size_read", "upload", "copy", "wai
 
 Provenance = Literal["measured", "emulated", "simulated", "recorded"]
 
+Side = Literal["old", "new"]
+SIDES: tuple[Side, ...] = ("old", "new")
+
 KINDS: tuple[Kind, ...] = (
     "scalar_read", "vector_read", "size_read", "upload", "copy", "wait", "launch", "unknown",
 )  # fmt: skip

@@ -14,7 +14,7 @@ from syncscope.bench.locked import LockedFile, NoFile
 from syncscope.bench.record import SCHEMA_VERSION, Row
 from syncscope.comparison.results import UnusableResult
 from syncscope.subjects import Unusable
-from syncscope.subjects.cases import SweepValue, place
+from syncscope.subjects.cases import Case, place
 
 _ELSEWHERE = "write elsewhere with another -o"
 _MENDING = f"{_ELSEWHERE}, or delete the file"
@@ -50,13 +50,13 @@ class Journal:
             self._file.close()
             raise
 
-    def rows_of(self, cases: Sequence[Mapping[str, SweepValue]]) -> list[Row]:
+    def rows_of(self, cases: Sequence[Case]) -> list[Row]:
         """The rows of a matrix that are there.
 
         Raises:
             UnusableResult: there is one that is not of ``cases``, or two of the same.
         """
-        seen: list[Mapping[str, SweepValue]] = []
+        seen: list[Case] = []
         for found in (row.sweep for row in self.rows):
             if found not in cases or found in seen:
                 why = "is there twice" if found in cases else "is none of this matrix"

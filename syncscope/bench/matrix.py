@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from typing import Protocol
 
@@ -12,16 +12,16 @@ from syncscope.bench.journal import Journal
 from syncscope.bench.plan import Loaded, Plan
 from syncscope.bench.record import Bench, Device, Machine, Row
 from syncscope.bench.rows import measured
-from syncscope.bench.summary import corrected, summaries
+from syncscope.bench.summary import summaries
 from syncscope.comparison.environment import environment
 from syncscope.comparison.run import subject_record
+from syncscope.latency import verdicts
 from syncscope.latency.clock import ClockFigures, PerfCounter
 from syncscope.latency.samplers import examined
 from syncscope.subjects import Unusable
-from syncscope.subjects.cases import SweepValue, place
+from syncscope.subjects.cases import Case, place
 
 Progress = Callable[[str, int, int], None]
-Case = Mapping[str, SweepValue]
 
 
 class Engine(Protocol):
@@ -90,7 +90,7 @@ def _check_text(row: Row, others: Sequence[Row]) -> None:
 def assembled(plan: Plan, loaded: Loaded, rows: Sequence[Row]) -> Bench:
     """The record of a benchmark from its rows, whose verdicts are corrected for their number."""
     device = plan.device
-    final = corrected(rows)
+    final = verdicts.with_corrected(rows)
     return Bench(
         command=plan.command,
         old=subject_record(loaded.old),

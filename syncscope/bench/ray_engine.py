@@ -17,15 +17,13 @@ from syncscope.bench.plan import Loaded, Plan, identity, load
 from syncscope.bench.record import Device, Machine, Row
 from syncscope.bench.rows import failed, measured
 from syncscope.subjects import Unusable
-from syncscope.subjects.cases import SweepValue, place
+from syncscope.subjects.cases import Case, place
 
 # What may differ between the machines of one cluster.
 _OF_A_MACHINE = ("device",)
 
 # Else ray tries for many minutes to reach a cluster that isn't there.
 _PATIENCE = {"RAY_py_gcs_connect_timeout_s": "10", "RAY_NUM_REDIS_GET_RETRIES": "1"}
-
-Case = Mapping[str, SweepValue]
 
 
 @dataclass(frozen=True)

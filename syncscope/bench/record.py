@@ -8,8 +8,8 @@ from typing import Annotated, Literal
 import msgspec
 from msgspec import Meta
 
-from syncscope.comparison.results import Environment, Parity, Side, SubjectRecord, decoded, says_record
-from syncscope.events import Counts
+from syncscope.comparison.results import Environment, Parity, SubjectRecord, decoded, says_record
+from syncscope.events import Counts, Side
 from syncscope.latency.clock import ClockFigures
 from syncscope.latency.record import Interval, Latency, Timing
 from syncscope.latency.worth import Worth

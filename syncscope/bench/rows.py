@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
 
 from syncscope.bench.plan import Loaded, Plan
@@ -10,15 +10,11 @@ from syncscope.bench.record import Counted, Machine, Row
 from syncscope.comparison import left
 from syncscope.comparison.calls import CallFailed, Runner
 from syncscope.comparison.left import Runners
-from syncscope.comparison.results import Parity, Side
-from syncscope.comparison.timing import timed
-from syncscope.events import count
+from syncscope.comparison.results import Parity
+from syncscope.comparison.timing import timed_if_still_equal
+from syncscope.events import SIDES, Side, count
 from syncscope.subjects import UnusableInputs
-from syncscope.subjects.cases import SweepValue
-
-_SIDES: tuple[Side, ...] = ("old", "new")
-
-Case = Mapping[str, SweepValue]
+from syncscope.subjects.cases import Case
 
 
 def measured(plan: Plan, loaded: Loaded, machine: Machine, case: Case) -> Row:
@@ -48,18 +44,18 @@ def _run(plan: Plan, loaded: Loaded, machine: Machine, case: Case) -> Row:
     runners = _runners(loaded, case, plan.device)
     parity, latency = left.parity(runners, left.unobserved(runners, plan.seeds)), None
     if parity.equal:
-        latency = timed(runners, plan.seeds, plan.timing, plan.device, len(plan.sweep.cases()))
-        parity = left.parity_after_timing(runners, plan.seeds, parity)
+        rows = len(plan.sweep.cases())
+        latency, parity = timed_if_still_equal(runners, plan.seeds, plan.timing, plan.device, rows, parity)
     try:
         counts, uncounted = _counted(observed, plan.seeds), ""
     except CallFailed as error:  # what runs on a CPU may be refused where tensors are on a GPU
         counts, uncounted = {}, str(error).partition("\n")[0]
-    return Row(dict(case), parity, machine, counts, uncounted, latency if parity.equal else None)
+    return Row(dict(case), parity, machine, counts, uncounted, latency)
 
 
 def _runners(loaded: Loaded, case: Case, device: str) -> Runners:
     subjects = {"old": loaded.old, "new": loaded.new}
-    return {side: Runner(subjects[side], side, case, loaded.workload, device) for side in _SIDES}
+    return {side: Runner(subjects[side], side, case, loaded.workload, device) for side in SIDES}
 
 
 def _observed(runners: Runners, seeds: Iterable[int]) -> Iterator[left.Pair]:

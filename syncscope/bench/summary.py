@@ -1,24 +1,14 @@
-"""What the rows say together: for each kind of machine by itself, and with regard to how many they are."""
+"""What the rows say together, for each kind of machine by itself."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 
 from syncscope.bench.record import Machine, Row, Summary
 from syncscope.latency import worth
 from syncscope.latency.record import Latency
 
 Kind = tuple[str, str, str]
-
-
-def corrected(rows: Sequence[Row]) -> list[Row]:
-    """The rows with verdicts corrected for the number of rows that were timed."""
-    from syncscope.latency import verdicts
-
-    timed = [row.latency for row in rows if row.latency]
-    found = iter(verdicts.corrected(timed))
-    return [replace(row, latency=next(found)) if row.latency else row for row in rows]
 
 
 def summaries(rows: Sequence[Row]) -> list[Summary]:

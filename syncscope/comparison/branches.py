@@ -7,7 +7,8 @@ from collections.abc import Iterator, Sequence, Set
 from itertools import groupby
 from types import CodeType
 
-from syncscope.comparison.results import Branch, Side
+from syncscope.comparison.results import Branch
+from syncscope.events import Side
 
 # What the compiler puts on the ``def`` line of a function's own code; no tracer reports it as a line.
 _PROLOGUE = {

@@ -12,13 +12,12 @@ from typing import TYPE_CHECKING, Any
 from syncscope import sites
 from syncscope.comparison.consuming import consumed
 from syncscope.comparison.defaults import defaults_kept
-from syncscope.comparison.results import Side
-from syncscope.events import Event
+from syncscope.events import Event, Side
 from syncscope.observe.profile import Profile, profile_calls
 from syncscope.observe.scope import Scope
 from syncscope.observe.visits import visited_lines
 from syncscope.subjects import Unusable
-from syncscope.subjects.cases import SweepValue, place
+from syncscope.subjects.cases import Case, place
 from syncscope.subjects.raised import told_as
 from syncscope.subjects.seeds import seeded
 
@@ -31,9 +30,7 @@ if TYPE_CHECKING:
 class CallFailed(Unusable):
     """A subject raised on a call. One line says which, for which case, and why; the user's frames follow."""
 
-    def __init__(
-        self, subject: Subject, side: Side, case: Mapping[str, SweepValue], error: BaseException
-    ) -> None:
+    def __init__(self, subject: Subject, side: Side, case: Case, error: BaseException) -> None:
         """Tell what ``error`` was."""
         super().__init__(f"{side} ({subject.label}) failed for {place(case)}: {subject.describe(error)}")
         self.frames = tuple(_users_frames(subject, error))
@@ -59,7 +56,7 @@ class Observed:
     ``notes`` say what was not done as on a GPU; ``touched`` whether a tensor was on the device at all.
     """
 
-    case: Mapping[str, SweepValue]
+    case: Case
     seed: int
     events: tuple[Event, ...]
     heard: Mapping[str, int]
@@ -82,7 +79,7 @@ class Runner:
 
     subject: Subject
     side: Side
-    case: Mapping[str, SweepValue]
+    case: Case
     workload: Workload
     device: str
     families: tuple[str, ...] = ()

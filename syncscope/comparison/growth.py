@@ -7,12 +7,9 @@ from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from itertools import combinations
 from math import prod
-from typing import TypeAlias
 
 from syncscope.comparison.results import Extra, Law, Range
-from syncscope.subjects.cases import SweepValue
-
-Point: TypeAlias = Mapping[str, SweepValue]
+from syncscope.subjects.cases import Case, SweepValue
 
 # Papers write T for the number of frames; every other variable keeps its own name.
 _SYMBOLS = {"frames": "T"}
@@ -30,13 +27,13 @@ class Observation:
     of the subject's file caused; ``visited`` the lines of that file that ran in it.
     """
 
-    point: Point
+    point: Case
     total: int
     by_line: Mapping[int, int] = field(default_factory=dict)
     visited: frozenset[int] = frozenset()
 
 
-def law(points: Sequence[Point], values: Sequence[int], swept: Sequence[str]) -> Law:
+def law(points: Sequence[Case], values: Sequence[int], swept: Sequence[str]) -> Law:
     """The law of one value a case: constant, linear in one of ``swept`` or in a product of two, or other.
 
     Linear means ``base + slope * variable`` for every case, with whole ``base`` and ``slope``, over three
@@ -100,7 +97,7 @@ def _within(line: int, lines: tuple[int, int]) -> bool:
     return lines[0] <= line <= lines[1]
 
 
-def _law_over_cases(numbers: Iterable[tuple[Point, int]], swept: Sequence[str]) -> Law:
+def _law_over_cases(numbers: Iterable[tuple[Case, int]], swept: Sequence[str]) -> Law:
     """The law of numbers that come several a case."""
     cases: dict[tuple[tuple[str, SweepValue], ...], list[int]] = {}
     for point, number in numbers:
@@ -112,7 +109,7 @@ def _law_over_cases(numbers: Iterable[tuple[Point, int]], swept: Sequence[str]) 
     return law(points, [each.high for each in ranges], swept)
 
 
-def _other(points: Sequence[Point], ranges: Sequence[Range], swept: Sequence[str]) -> Law:
+def _other(points: Sequence[Case], ranges: Sequence[Range], swept: Sequence[str]) -> Law:
     """The numbers of a few cases, each with its case; the smallest and the largest of many."""
     if len(ranges) > _TOLD:
         text = str(Range(min(each.low for each in ranges), max(each.high for each in ranges)))
@@ -122,7 +119,7 @@ def _other(points: Sequence[Point], ranges: Sequence[Range], swept: Sequence[str
     return Law("other", values=[each.high for each in ranges], text=text)
 
 
-def _told(number: Range, point: Point, varied: Sequence[str]) -> str:
+def _told(number: Range, point: Case, varied: Sequence[str]) -> str:
     """``8``, ``8 at n=4`` or ``8 (n=4, m=2)``: a number, and which case it belongs to."""
     case = ", ".join(f"{_symbol(name)}={point[name]}" for name in varied)
     if not case:
@@ -130,7 +127,7 @@ def _told(number: Range, point: Point, varied: Sequence[str]) -> str:
     return f"{number} at {case}" if len(varied) == 1 else f"{number} ({case})"
 
 
-def _products(points: Sequence[Point], names: Sequence[str]) -> list[Fraction | None]:
+def _products(points: Sequence[Case], names: Sequence[str]) -> list[Fraction | None]:
     """The product of some variables in each case; nothing where one of them is no number or never changes."""
     factors = [[_exact(point[name]) for point in points] for name in names]
     if any(len(set(values)) == 1 for values in factors):

@@ -4,20 +4,18 @@ from __future__ import annotations
 
 import random
 from collections import deque
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import cycle, islice, product
 from typing import TYPE_CHECKING, Any, Protocol
 
-from syncscope.comparison.results import Side
+from syncscope.events import SIDES, Side
 from syncscope.subjects import Unusable
-from syncscope.subjects.cases import SweepValue
+from syncscope.subjects.cases import Case
 
 if TYPE_CHECKING:
     from syncscope.subjects.inputs import Workload
     from syncscope.subjects.made_inputs import Arguments
-
-SIDES: tuple[Side, ...] = ("old", "new")
 
 # Of each side, between two pauses in which inputs are made.
 _MOST_AHEAD = 50
@@ -30,7 +28,7 @@ class Maker:
     """Makes the inputs of one case: number ``n`` of either side with the ``n``-th seed, in turn."""
 
     workload: Workload
-    case: Mapping[str, SweepValue]
+    case: Case
     device: str
     seeds: tuple[int, ...]
 

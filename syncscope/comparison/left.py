@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING
 
 from syncscope.comparison.calls import Ended, Runner
 from syncscope.comparison.parity import argument_differences, differences, over_calls
-from syncscope.comparison.results import Difference, Parity, Side
+from syncscope.comparison.results import Difference, Parity
 from syncscope.comparison.retained import retained_differences
+from syncscope.events import Side
 
 if TYPE_CHECKING:
     from torch import Tensor

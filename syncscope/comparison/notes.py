@@ -6,8 +6,8 @@ from collections.abc import Sequence
 
 from syncscope.comparison import whereabouts
 from syncscope.comparison.calls import Observed
-from syncscope.comparison.results import Side
 from syncscope.comparison.tally import total
+from syncscope.events import Side
 from syncscope.subjects.loader import Subject
 
 _KEPT = {"dtoh": "DtoH copies", "htod": "HtoD copies", "waits": "waits"}

@@ -11,7 +11,7 @@ from typing import Literal, TypeVar
 
 import msgspec
 
-from syncscope.events import Counts, Provenance, count_names
+from syncscope.events import Counts, Provenance, Side, count_names
 from syncscope.latency.clock import ClockFigures
 from syncscope.latency.record import Latency, Timing
 from syncscope.subjects.cases import SweepValue
@@ -19,8 +19,6 @@ from syncscope.subjects.cases import SweepValue
 SCHEMA_VERSION = 1
 
 _T = TypeVar("_T")
-
-Side = Literal["old", "new"]
 
 
 class UnusableResult(Exception):

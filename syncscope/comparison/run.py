@@ -13,15 +13,15 @@ from syncscope import __version__
 from syncscope.comparison import left, notes, whereabouts
 from syncscope.comparison.calls import CallFailed, Ended, Observed, Runner
 from syncscope.comparison.environment import environment
-from syncscope.comparison.results import CaseResult, Comparison, Parity, Side, SubjectRecord
+from syncscope.comparison.results import CaseResult, Comparison, Parity, SubjectRecord
 from syncscope.comparison.tally import disagreements, side_result
-from syncscope.events import count_names
+from syncscope.events import Side, count_names
 from syncscope.latency.clock import PerfCounter
 from syncscope.latency.samplers import examined
 from syncscope.observe.families import family_of
 from syncscope.observe.scope import Scope
 from syncscope.subjects import Unusable, UnusableInputs
-from syncscope.subjects.cases import Sweep, SweepValue, place
+from syncscope.subjects.cases import Case, Sweep, place
 
 if TYPE_CHECKING:
     from syncscope.latency.record import Latency, TimedOn, Timing
@@ -59,7 +59,7 @@ class _Case:
     ``firsts`` are the calls that aren't counted, one a seed.
     """
 
-    point: Mapping[str, SweepValue]
+    point: Case
     calls: Mapping[Side, Sequence[Observed]]
     firsts: Mapping[Side, Sequence[Observed]]
     profiles: Mapping[Side, Profile]
@@ -111,9 +111,7 @@ def loading(device: Device) -> AbstractContextManager[object]:
     return Scope("sim") if resolved(device) == "sim" else nullcontext()
 
 
-def _run_case(
-    subjects: Mapping[Side, Subject], point: Mapping[str, SweepValue], plan: Plan, device: str, is_last: bool
-) -> _Case:
+def _run_case(subjects: Mapping[Side, Subject], point: Case, plan: Plan, device: str, is_last: bool) -> _Case:
     runners: dict[Side, Runner] = {
         side: Runner(subject, side, point, plan.workload, device, plan.families)
         for side, subject in subjects.items()
@@ -135,7 +133,7 @@ def _run_case(
 
 def _timed(
     subjects: Mapping[Side, Subject],
-    point: Mapping[str, SweepValue],
+    point: Case,
     plan: Plan,
     device: str,
     parity: Parity,
@@ -144,17 +142,18 @@ def _timed(
 
     With the parity afterwards: where the outputs differ then, there is none either.
     """
-    from syncscope.comparison.timing import timed
+    from syncscope.comparison.timing import timed_if_still_equal
     from syncscope.latency.record import Timing
 
     on: TimedOn = "cuda" if device == "cuda" else "cpu"
     runners = {side: Runner(subject, side, point, plan.workload, on) for side, subject in subjects.items()}
     try:
-        latency = timed(runners, plan.seeds, plan.time or Timing(), on, len(plan.sweep.cases()))
-        after = left.parity_after_timing(runners, plan.seeds, parity)
+        latency, after = timed_if_still_equal(
+            runners, plan.seeds, plan.time or Timing(), on, len(plan.sweep.cases()), parity
+        )
     except (CallFailed, UnusableInputs) as error:  # what was simulated may need a GPU when nothing is
         return None, str(error).partition("\n")[0], parity
-    return (latency if after.equal else None), "", after
+    return latency, "", after
 
 
 def _trace(folder: Path | None, side: Side) -> Path | None:
@@ -192,7 +191,7 @@ def _record(subjects: Mapping[Side, Subject], cases: Sequence[_Case], plan: Plan
         workload=plan.workload.describe(),
         calls=plan.calls,
         seeds=list(plan.seeds),
-        cases=_corrected([_case_result(case, families, device) for case in cases]),
+        cases=_results(cases, families, device, timed=plan.time is not None),
         sites=[
             site
             for side, subject in subjects.items()
@@ -225,6 +224,17 @@ def _record(subjects: Mapping[Side, Subject], cases: Sequence[_Case], plan: Plan
     )
 
 
+def _results(
+    cases: Sequence[_Case], families: Mapping[str, str], device: str, timed: bool
+) -> list[CaseResult]:
+    found = [_case_result(case, families, device) for case in cases]
+    if not timed:
+        return found
+    from syncscope.latency import verdicts
+
+    return verdicts.with_corrected(found)
+
+
 def _case_result(case: _Case, families: Mapping[str, str], device: str) -> CaseResult:
     sides = {
         side: side_result(case.calls[side], case.profiles[side], families, measured=device == "cuda")
@@ -232,17 +242,6 @@ def _case_result(case: _Case, families: Mapping[str, str], device: str) -> CaseR
     }
     point = dict(case.point)
     return CaseResult(point, case.parity, sides["old"], sides["new"], case.latency, case.untimed)
-
-
-def _corrected(cases: list[CaseResult]) -> list[CaseResult]:
-    """The cases with verdicts on time that are corrected for the number of cases that were timed."""
-    timed = [case.latency for case in cases if case.latency]
-    if not timed:
-        return cases
-    from syncscope.latency import verdicts
-
-    found = iter(verdicts.corrected(timed))
-    return [replace(case, latency=next(found)) if case.latency else case for case in cases]
 
 
 def subject_record(subject: Subject) -> SubjectRecord:

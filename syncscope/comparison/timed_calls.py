@@ -11,10 +11,10 @@ from typing import Any, NamedTuple
 
 from syncscope.comparison import input_sets
 from syncscope.comparison.defaults import Defaults
-from syncscope.comparison.input_sets import SIDES, InputSets, Maker
+from syncscope.comparison.input_sets import InputSets, Maker
 from syncscope.comparison.left import Runners
 from syncscope.comparison.parity import argument_differences
-from syncscope.comparison.results import Side
+from syncscope.events import SIDES, Side
 from syncscope.latency import timing
 from syncscope.latency.order import Block
 from syncscope.latency.record import Samples

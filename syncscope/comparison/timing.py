@@ -7,8 +7,10 @@ import random
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
+from syncscope.comparison import left
 from syncscope.comparison.defaults import defaults_kept
 from syncscope.comparison.left import Runners
+from syncscope.comparison.results import Parity
 from syncscope.comparison.timed_calls import Calls
 from syncscope.latency import order, timing, verdicts
 from syncscope.latency.clock import Clock, PerfCounter
@@ -22,6 +24,22 @@ from syncscope.subjects.seeds import seeded
 _LOG = logging.getLogger(__name__)
 # What takes longer than a user waits without asking is announced.
 _LONG_NS = 30 * 10**9
+
+
+def timed_if_still_equal(
+    runners: Runners, seeds: tuple[int, ...], how: Timing, on: TimedOn, rows: int, parity: Parity
+) -> tuple[Latency | None, Parity]:
+    """Time a case whose outputs are equal, and compare them once more: equal at first isn't yet equal later.
+
+    Returns:
+        The latency, unless the outputs differ afterwards, and the parity then.
+
+    Raises:
+        CallFailed, Unusable: as ``timed``.
+    """
+    latency = timed(runners, seeds, how, on, rows)
+    after = left.parity_after_timing(runners, seeds, parity)
+    return (latency if after.equal else None), after
 
 
 def timed(runners: Runners, seeds: tuple[int, ...], how: Timing, on: TimedOn, rows: int) -> Latency:

@@ -11,8 +11,8 @@ from typing import TypeAlias
 from syncscope.comparison.branches import branches, executable_lines, unvisited
 from syncscope.comparison.calls import Observed
 from syncscope.comparison.growth import Observation, total_law
-from syncscope.comparison.results import Branch, Law, Range, Side, SiteResult
-from syncscope.events import Event, figure
+from syncscope.comparison.results import Branch, Law, Range, SiteResult
+from syncscope.events import Event, Side, figure
 from syncscope.sites import Site
 from syncscope.subjects.loader import Subject
 

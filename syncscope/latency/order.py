@@ -5,9 +5,9 @@ from __future__ import annotations
 import random
 from collections.abc import Iterator
 from itertools import repeat
-from typing import Literal
 
-Side = Literal["old", "new"]
+from syncscope.events import Side
+
 Block = tuple[Side, ...]
 
 OLD_FIRST: Block = ("old", "new", "new", "old")

@@ -6,7 +6,8 @@ import statistics
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 
-from syncscope.latency.order import Block, Side, alternating
+from syncscope.events import Side
+from syncscope.latency.order import Block, alternating
 from syncscope.latency.record import Recheck, Samples
 from syncscope.latency.statistics import speedup
 

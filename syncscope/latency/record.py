@@ -7,7 +7,7 @@ from typing import Annotated, Literal
 
 from msgspec import Meta
 
-from syncscope.latency.order import Side
+from syncscope.events import Side
 
 TimedOn = Literal["cpu", "cuda"]
 Times = Annotated[list[Annotated[int, Meta(gt=0)]], Meta(min_length=1)]

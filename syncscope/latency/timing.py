@@ -8,8 +8,9 @@ from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 
+from syncscope.events import Side
 from syncscope.latency.clock import Clock
-from syncscope.latency.order import Block, Side, balanced
+from syncscope.latency.order import Block, balanced
 from syncscope.latency.record import Samples
 from syncscope.latency.samplers import Call, Sample, Sampler
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from typing import Any, ClassVar, Protocol, TypeVar
 
 from syncscope.latency import statistics
 from syncscope.latency.level import LEVEL, RESOLUTION, fewest_iterations, of_one_more
@@ -56,6 +57,25 @@ def _direction(speedup: float, superiority: float) -> Verdict:
     if speedup > 1 and superiority > 0.5:
         return "faster"
     return "slower" if speedup < 1 and superiority < 0.5 else "inconclusive"
+
+
+class Timed(Protocol):
+    """A frozen dataclass of a case, which may have been timed."""
+
+    __dataclass_fields__: ClassVar[dict[str, Any]]
+
+    @property
+    def latency(self) -> Latency | None:
+        """Absent where it wasn't."""
+
+
+T = TypeVar("T", bound=Timed)
+
+
+def with_corrected(cases: Sequence[T]) -> list[T]:
+    """The cases with verdicts corrected for the number of those that were timed."""
+    found = iter(corrected([case.latency for case in cases if case.latency]))
+    return [replace(case, latency=next(found)) if case.latency else case for case in cases]
 
 
 def corrected(rows: Sequence[Latency]) -> list[Latency]:

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterable
 
-from syncscope.comparison.results import Branch, CaseResult, Comparison, Difference, Environment, Parity, Side
+from syncscope.comparison.results import Branch, CaseResult, Comparison, Difference, Environment, Parity
+from syncscope.events import SIDES, Side
 from syncscope.reports import figures, latency, laws, lines, words
 
 _SIMULATED = (
@@ -24,7 +25,6 @@ _NOT_MEASURED = {
 }
 _ON_THE_CPU = ("simulated", "emulated")
 _PARTS_OF_COPIES = ("dtoh", "htod", "dtod")
-_SIDES: tuple[Side, ...] = ("old", "new")
 
 
 def verdict(comparison: Comparison) -> str:
@@ -227,7 +227,7 @@ def _uncounted(comparison: Comparison) -> list[str]:
 
 def _varying(comparison: Comparison) -> list[str]:
     """Counts that differ between the calls of one case."""
-    each = ((case, side, _ranges(comparison, case, side)) for case in comparison.cases for side in _SIDES)
+    each = ((case, side, _ranges(comparison, case, side)) for case in comparison.cases for side in SIDES)
     found = (
         (f"{figures.case_label(comparison, case)} {side}", ranges) for case, side, ranges in each if ranges
     )

@@ -7,11 +7,15 @@ import keyword
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import TypeAlias
 
 from syncscope.subjects import UnusableSweep
 
 SweepValue = int | float | str
 """A swept value; a word that is no number stays a text (``bfloat16``)."""
+
+Case: TypeAlias = Mapping[str, SweepValue]
+"""One point of a sweep: a value for each variable."""
 
 
 @dataclass(frozen=True)
@@ -57,7 +61,7 @@ def sweep_of(variables: Iterable[tuple[str, Sequence[SweepValue]]]) -> Sweep:
     return Sweep(tuple((name, tuple(parse_value(value) for value in values)) for name, values in variables))
 
 
-def place(case: Mapping[str, SweepValue]) -> str:
+def place(case: Case) -> str:
     """``frames=8, q=0.5``: how messages name a case."""
     return ", ".join(f"{name}={value}" for name, value in case.items()) or "the only case"
 

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
 from syncscope.subjects import UnusableInputs
-from syncscope.subjects.cases import Sweep, SweepValue, place
+from syncscope.subjects.cases import Case, Sweep, SweepValue, place
 from syncscope.subjects.loader import Subject, load
 from syncscope.subjects.made_inputs import Arguments, MadeInputs
 from syncscope.subjects.raised import told_as
@@ -24,10 +24,10 @@ class Workload(Protocol):
     def check(self, sweep: Sweep) -> None:
         """Refuse a sweep for which no inputs can be made, before any are."""
 
-    def inputs(self, case: Mapping[str, SweepValue], seed: int, device: str) -> Arguments:
+    def inputs(self, case: Case, seed: int, device: str) -> Arguments:
         """Fresh arguments for one call; equal for an equal case and seed."""
 
-    def series(self, case: Mapping[str, SweepValue], seeds: Sequence[int], device: str) -> list[Arguments]:
+    def series(self, case: Case, seeds: Sequence[int], device: str) -> list[Arguments]:
         """Fresh arguments for as many calls as there are seeds, at least one."""
 
 
@@ -117,7 +117,7 @@ class VideoInputs:
         except UnusableWorkload as error:
             raise UnusableInputs(str(error)) from error
 
-    def inputs(self, case: Mapping[str, SweepValue], seed: int, device: str) -> Arguments:
+    def inputs(self, case: Case, seed: int, device: str) -> Arguments:
         """Features of the case's video and what else the pruning contract asks for.
 
         Raises:
@@ -126,10 +126,10 @@ class VideoInputs:
         with told_as(lambda error: UnusableInputs(f"inputs can't be made for {place(case)}: {error!r}")):
             return VideoWorkload(self.kind).inputs(_without_seed(case), int(case.get("seed", seed)), device)
 
-    def series(self, case: Mapping[str, SweepValue], seeds: Sequence[int], device: str) -> list[Arguments]:
+    def series(self, case: Case, seeds: Sequence[int], device: str) -> list[Arguments]:
         """Features of the case's video for each seed."""
         return [self.inputs(case, seed, device) for seed in seeds]
 
 
-def _without_seed(case: Mapping[str, SweepValue]) -> dict[str, SweepValue]:
+def _without_seed(case: Case) -> dict[str, SweepValue]:
     return {name: value for name, value in case.items() if name != "seed"}

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from inspect import Parameter
 from typing import Any
 
 from syncscope.subjects import UnusableInputs
-from syncscope.subjects.cases import Sweep, SweepValue, place
+from syncscope.subjects.cases import Case, Sweep, place
 from syncscope.subjects.loader import Subject
 from syncscope.subjects.raised import told_as
 from syncscope.subjects.seeds import seed_again, seeded
@@ -68,7 +68,7 @@ class MadeInputs:
             parameter.kind is Parameter.VAR_KEYWORD for parameter in self._parameters.values()
         )
 
-    def inputs(self, case: Mapping[str, SweepValue], seed: int, device: str) -> Arguments:
+    def inputs(self, case: Case, seed: int, device: str) -> Arguments:
         """Call the function anew, with torch's, numpy's and Python's generators seeded.
 
         Raises:
@@ -76,7 +76,7 @@ class MadeInputs:
         """
         return self.series(case, [seed], device)[0]
 
-    def series(self, case: Mapping[str, SweepValue], seeds: Sequence[int], device: str) -> list[Arguments]:
+    def series(self, case: Case, seeds: Sequence[int], device: str) -> list[Arguments]:
         """As ``inputs`` for each seed in turn; the generators' states are kept and put back once for all.
 
         Raises:
@@ -86,7 +86,7 @@ class MadeInputs:
         with seeded(wanted[0]):
             return [self._seeded_inputs(case, seed, device) for seed in wanted]
 
-    def _seeded_inputs(self, case: Mapping[str, SweepValue], seed: int, device: str) -> Arguments:
+    def _seeded_inputs(self, case: Case, seed: int, device: str) -> Arguments:
         offered = {"device": device, **case, "seed": seed}
         given = {name: value for name, value in offered.items() if self._takes(name)}
         seed_again(seed)
@@ -104,7 +104,7 @@ def _is_required(parameter: Parameter) -> bool:
     return parameter.default is Parameter.empty and not variadic
 
 
-def _failed(case: Mapping[str, SweepValue]) -> str:
+def _failed(case: Case) -> str:
     return f"inputs can't be made for {place(case)}"
 
 

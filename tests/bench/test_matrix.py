@@ -14,7 +14,7 @@ from syncscope.bench.journal import Journal, OtherRun
 from syncscope.bench.matrix import bench, here
 from syncscope.bench.plan import identity, load
 from syncscope.bench.record import Counted, Row
-from syncscope.bench.summary import corrected, summaries
+from syncscope.bench.summary import summaries
 from syncscope.comparison.results import Parity, UnusableResult
 from syncscope.events import Counts
 from syncscope.latency import verdicts
@@ -264,5 +264,5 @@ def test_what_a_removed_wait_is_worth() -> None:
 def test_rows_without_a_time_have_no_summary_and_no_correction() -> None:
     differing = Row({"n": 1}, Parity(equal=False, compared=1), HERE)
     assert summaries([differing]) == []
-    assert corrected([differing, timed(2)])[0] == differing
-    assert corrected([differing, timed(2)])[1].latency.corrected == "faster"
+    assert verdicts.with_corrected([differing, timed(2)])[0] == differing
+    assert verdicts.with_corrected([differing, timed(2)])[1].latency.corrected == "faster"

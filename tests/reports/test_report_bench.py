@@ -13,7 +13,7 @@ from matplotlib.figure import Figure
 from rich.console import Console
 
 from syncscope.bench.record import Bench, Counted, Device, Machine, Row
-from syncscope.bench.summary import corrected, summaries
+from syncscope.bench.summary import summaries
 from syncscope.comparison.results import Difference, Environment, Parity, SubjectRecord
 from syncscope.events import Counts
 from syncscope.latency import recheck, verdicts
@@ -44,7 +44,7 @@ def row(frames: int, dtype: str = "float32", speedup: float | None = None, machi
 
 
 def bench(*rows: Row, device: Device = "cpu") -> Bench:
-    final = corrected(rows)
+    final = verdicts.with_corrected(rows)
     return Bench(
         command="syncscope bench old.py new.py",
         old=SubjectRecord("old.py", "old.py", "f"),
