@@ -24,7 +24,8 @@ class Operator:
     elementwise operator, which takes 0-dim host values beside device tensors. ``written``: positions of the
     arguments it changes; ``tensors``: of those that the schema wants as a tensor. ``value_decides``:
     PyTorch's tags say that values decide its output or its shape. ``resizes``: what it writes to may grow.
-    ``nested``: strided nested tensors have a kernel of their own, on the CPU the one of CUDA.
+    ``nested``: strided nested tensors have a kernel of their own, on the CPU the one of CUDA. ``view``: it
+    moves no bytes.
     """
 
     full_name: str
@@ -42,6 +43,7 @@ class Operator:
     value_decides: bool
     resizes: bool
     nested: bool
+    view: bool
 
     @property
     def takes_out(self) -> bool:
@@ -86,6 +88,7 @@ def operator(func: torch._ops.OpOverload) -> Operator:
         value_decides=bool(_VALUE_DECIDES & set(func.tags)),
         resizes=schema.name in _RESIZE or any(argument.is_out for argument in schema.arguments),
         nested=_has_kernel(name, "NestedTensorCPU"),
+        view=moves_no_bytes(func),
     )
 
 

@@ -6,7 +6,7 @@ import pytest
 
 torch = pytest.importorskip("torch")
 
-from syncscope.simcuda.costs import table  # noqa: E402
+from syncscope.simcuda.costs import free, table  # noqa: E402
 from syncscope.simcuda.operators import operator  # noqa: E402
 
 MADE_OF_OTHERS = {"aten::allclose": "isclose, all and item are heard for themselves"}
@@ -29,6 +29,22 @@ def test_every_operator_with_a_result_that_values_decide_has_an_entry():
     missing = {op.full_name for op in tagged if not _is_known(op)} - set(MADE_OF_OTHERS)
     assert len(tagged) > 10
     assert missing == set()
+
+
+def test_an_operator_that_nobody_looked_at_is_unknown():
+    named = {op.full_name: op for op in _aten()}
+    assert free.is_free(named["aten::topk"]) and free.is_free(named["aten::add.Tensor"])
+    for name in ("aten::_sparse_softmax_backward_data", "aten::_sparse_csr_sum.dim_dtype"):
+        assert not _is_known(named[name]) and not free.is_free(named[name])
+
+
+def test_what_is_named_as_free_is_an_operator_without_an_entry():
+    strided = [op for op in _aten() if op.name in free._FREE]
+    assert {op.name for op in strided} == free._FREE
+    covered = {op.name for op in strided if table.entry(op)} - {
+        op.name for op in strided if not table.entry(op)
+    }
+    assert covered == set()
 
 
 def test_what_is_listed_as_made_of_others_is_entered():

@@ -142,3 +142,25 @@ def test_a_product_of_one_column_is_copied_there_and_back(device, events, produc
     product(s, lambda *shape: torch.ones(*shape, device="cuda"))
     c = count(events)
     assert (c.dtoh, c.dtod, c.waits) == (0, dtod, 0)
+
+
+def test_a_nested_tensor_is_padded_and_its_gradient_comes_back(device):
+    nested = torch.nested.nested_tensor(
+        [torch.ones(2, 3), torch.ones(4, 3)], device="cuda", requires_grad=True
+    )
+    nested.to_padded_tensor(0.0).sum().backward()
+    assert all(torch.equal(part.cpu(), torch.ones_like(part.cpu())) for part in nested.grad.unbind())
+
+
+def test_what_attention_does_with_strided_nested_tensors_is_unknown(device, events):
+    layer = torch.nn.TransformerEncoderLayer(16, 2, 16, batch_first=True, device="cuda").eval()
+    nested = torch.nested.nested_tensor([torch.rand(3, 16), torch.rand(5, 16)], device="cuda")
+    with torch.no_grad():
+        events.clear()
+        layer(nested)
+        assert {event.op for event in events if event.kind == "unknown"} == {
+            "aten::_transformer_encoder_layer_fwd"
+        }
+        events.clear()
+        layer(torch.rand(2, 5, 16, device="cuda"))
+    assert events == []

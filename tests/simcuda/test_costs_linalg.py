@@ -28,6 +28,12 @@ def batch(a):
     return a.expand(3, 4, 4).contiguous()
 
 
+@pytest.mark.filterwarnings("ignore:torch.cholesky is deprecated")
+def test_the_old_cholesky_waits_as_the_new_one(cost, a, batch):
+    assert cost(lambda: torch.cholesky(a)) == cost(lambda: torch.linalg.cholesky(a)) == (1, 0, 1, 1)
+    assert cost(lambda: batch.cholesky()) == (1, 0, 0, 1)
+
+
 CHECKED = ["inv", "cholesky", "lu_factor", "ldl_factor", "eigh", "eigvalsh"]
 
 

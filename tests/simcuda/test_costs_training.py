@@ -93,3 +93,28 @@ def test_a_grouped_product_fetches_where_the_groups_end(cost, device, dtype, fig
     ends = torch.tensor([4, 8], device="cuda", dtype=torch.int32)
     assert cost(lambda: torch._grouped_mm(rows, matrices, offs=ends)) == figures
     assert cost(lambda: torch._grouped_mm(matrices, matrices)) == (0, 0, 0, 0)
+
+
+@pytest.mark.parametrize(("rows", "enabled", "reads"), [(True, 1, 3), (True, 0, 1), (False, 1, 0)])
+def test_an_observer_of_rows_asks_whether_to_quantise_and_checks_the_zero_points(
+    cost, device, rows, enabled, reads
+):
+    number = 4 if rows else 1
+    on = torch.tensor([1], device="cuda")
+    given = (
+        torch.rand(4, 8, device="cuda"), on, torch.tensor([enabled], device="cuda"),
+        torch.zeros(number, device="cuda"), torch.ones(number, device="cuda"),
+        torch.ones(number, device="cuda"), torch.zeros(number, device="cuda", dtype=torch.int32),
+    )  # fmt: skip
+    call = lambda: torch.fused_moving_avg_obs_fake_quant(*given, 0.1, 0, 255, 0, rows)  # noqa: E731
+    assert cost(call) == (reads, 0, 0, reads)
+
+
+def test_learned_quantisation_reads_scale_and_zero_point(cost, device):
+    rows, scale, zero = torch.rand(4, 8, device="cuda"), torch.ones(1, device="cuda"), torch.zeros(1).cuda()
+    assert cost(lambda: torch._fake_quantize_learnable_per_tensor_affine(rows, scale, zero, 0, 255)) == (
+        2, 0, 0, 2
+    )  # fmt: skip
+    scales, zeros = torch.ones(4, device="cuda"), torch.zeros(4, device="cuda")
+    learn = torch._fake_quantize_learnable_per_channel_affine
+    assert cost(lambda: learn(rows, scales, zeros, 0, 0, 255)) == (2, 0, 0, 2)

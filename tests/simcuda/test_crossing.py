@@ -251,6 +251,32 @@ def test_the_driver_may_wait_for_an_upload_from_pageable_memory(square, later):
     assert not later(lambda: square.copy_(host.pin_memory(), non_blocking=True))
 
 
+def test_pinned_memory_goes_up_as_it_is_in_any_dense_order(later):
+    images = torch.rand(2, 3, 4, 4).to(memory_format=torch.channels_last).pin_memory()
+    assert not later(lambda: images.to("cuda", non_blocking=True))
+    assert not later(lambda: images.contiguous().pin_memory().to("cuda", torch.float16, non_blocking=True))
+    assert later(lambda: images.to("cuda", torch.float16, non_blocking=True))
+    assert later(lambda: images[:, 0].to("cuda", non_blocking=True))
+    assert later(lambda: images.to("cuda", non_blocking=True, memory_format=torch.contiguous_format))
+
+
+@pytest.mark.filterwarnings("ignore:The PyTorch API of nested", "ignore:Sparse")
+@pytest.mark.parametrize(
+    "make",
+    [
+        lambda: torch.eye(3).to_sparse(),
+        lambda: torch.eye(3).to_sparse_csr(),
+        lambda: torch.nested.nested_tensor([torch.ones(2), torch.ones(3)]),
+        lambda: torch.nested.nested_tensor([torch.ones(2), torch.ones(3)], layout=torch.jagged),
+    ],
+    ids=["sparse", "compressed", "nested", "jagged"],
+)
+def test_what_has_no_strides_is_pinned_in_its_parts(make):
+    pinned = make().pin_memory()
+    assert pinned.is_pinned()
+    assert type(pinned) is type(make())
+
+
 def test_a_fetched_copy_without_a_wait_is_pinned(x, events):
     assert x.to("cpu", non_blocking=True).is_pinned()
     assert totals(events) == (1, 0, 0, 0)

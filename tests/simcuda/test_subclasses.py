@@ -8,6 +8,8 @@ import torch
 import torch.nn.functional as F
 from torch.utils._pytree import tree_map
 
+from syncscope.simcuda.simulation import SimulatedDevice
+
 
 def totals(events):
     return tuple(sum(getattr(event, name) for event in events) for name in ("dtoh", "htod", "dtod", "waits"))
@@ -31,6 +33,19 @@ def test_a_tensor_of_ones_own_that_is_made_of_numbers_of_the_device_reads_them(d
     assert totals(events) == (1, 0, 0, 1)
     Plain([length, 2.0])
     assert totals(events) == (2, 0, 0, 2)
+
+
+@pytest.mark.parametrize(
+    "data",
+    [np.ones(3), np.array(3.0), np.int64(3), torch.arange(2.0).untyped_storage(), [1.0, 2.0], torch.ones(2)],
+    ids=lambda data: type(data).__name__,
+)
+def test_a_tensor_of_ones_own_is_made_of_what_it_is_made_of_without_a_scope(data):
+    expected = Plain(data)
+    with SimulatedDevice(lambda event: None):
+        made = Plain(data)
+    assert type(made) is Plain
+    assert torch.equal(torch.Tensor(made), torch.Tensor(expected))
 
 
 class Calling(torch.Tensor):

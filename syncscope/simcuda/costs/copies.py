@@ -7,7 +7,7 @@ from torch import Tensor
 
 from syncscope.simcuda import watch
 from syncscope.simcuda.charges import Charge
-from syncscope.simcuda.costs.layouts import is_dense, same_dense_layout
+from syncscope.simcuda.costs.layouts import is_copied_as_it_is, is_dense, same_dense_layout
 from syncscope.simcuda.costs.table import Call, cost, device_copy, dtype_name, fetch, is_on, read, upload
 from syncscope.simcuda.hearing import unheard
 from syncscope.simcuda.placement import PLACEMENT
@@ -102,7 +102,8 @@ def copies(call: Call) -> Charge | None:
         return None
     if _leaves_its_side(call) or not is_on(source):
         # To the host it goes into pinned memory (TensorConversions.cpp, _to_copy).
-        pinned = is_on(source) or (_is_pinned(source) and source.is_contiguous())
+        as_it_is = is_copied_as_it_is(source, call["dtype"] or source.dtype, call["memory_format"])
+        pinned = is_on(source) or (_is_pinned(source) and as_it_is)
         return _across(source, not call["non_blocking"], pinned)
     converts = "dtype" in call.kwargs and call["dtype"] not in (None, source.dtype)
     lazy = source.is_conj() or source.is_neg()

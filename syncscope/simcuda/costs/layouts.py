@@ -17,6 +17,16 @@ def same_dense_layout(target: Tensor, source: Tensor) -> bool:
     return squeezed(target) == squeezed(source) and is_dense(target)
 
 
+def is_copied_as_it_is(source: Tensor, dtype: torch.dtype, memory_format: torch.memory_format | None) -> bool:
+    """Whether ``to`` moves host memory without a temporary, which would be pageable.
+
+    The copy keeps a dense source's order unless it is asked for another one. (Copy.cu,
+    copy_requires_temporaries; TensorConversions.cpp, _to_copy.)
+    """
+    kept = memory_format in (None, torch.preserve_format)
+    return bool(source.is_contiguous()) or (kept and dtype == source.dtype and is_dense(source))
+
+
 def squeezed(tensor: Tensor) -> tuple[list[int], list[int]]:
     """Sizes and strides without the dimensions of size one, which don't matter."""
     dims = [d for d in range(tensor.dim()) if tensor.shape[d] != 1]

@@ -198,6 +198,20 @@ def determinant(call: Call) -> Charge | None:
 
 
 @cost(
+    "cholesky",
+    why=_CHECK,
+    source="aten/src/ATen/native/BatchLinearAlgebra.cpp, cholesky",
+    figures="1 DtoH, 1 wait; 1 DtoD more for a single matrix, and where the matrix is in column order; "
+    "nothing without elements",
+    instead="torch.linalg.cholesky_ex with check_errors=False, which doesn't read",
+)
+def cholesky(call: Call) -> list[Charge]:
+    """A copy in column order, and the check."""
+    matrices = call["self"]
+    return [*charged(copy_to_columns(matrices)), *error_check(matrices)] if matrices.numel() else []
+
+
+@cost(
     "cholesky_inverse",
     why="the factor is cloned into column order and the result copied back",
     source="aten/src/ATen/native/BatchLinearAlgebra.cpp, cholesky_inverse_out; cuda/linalg, potri",

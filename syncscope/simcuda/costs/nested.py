@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from syncscope.simcuda.charges import Charge
-from syncscope.simcuda.costs.table import Call, cost, read, size_read
+from syncscope.simcuda.costs.table import Call, cost, may_wait, read, size_read
+from syncscope.simcuda.frames import tensors
 
 _GAPS = "the host learns whether the mask has gaps"
 _SIZES = "the sizes of the parts, which live on the host, go up for the kernel"
@@ -71,6 +72,35 @@ def view(call: Call) -> None:
 def to_padded_tensor(call: Call) -> Charge:
     """One upload."""
     return _sizes(waits=True)
+
+
+@cost(
+    "_nested_from_padded",
+    why=_SIZES,
+    source="aten/src/ATen/native/nested/cuda/NestedTensorTransformerFunctions.cpp, nested_from_padded_cuda",
+    figures="1 HtoD, 0 waits: the driver may wait, the memory is pageable",
+    instead="a jagged nested tensor with offsets on the device",
+    mixes=True,
+)
+def from_padded(call: Call) -> Charge:
+    """One upload that nobody waits for."""
+    return Charge("upload", htod=1, dtype="int64", why=_SIZES, may_wait=may_wait(waits=False, pinned=False))
+
+
+@cost(
+    "_transformer_encoder_layer_fwd",
+    "_native_multi_head_attention",
+    "_transform_bias_rescale_qkv",
+    "_scaled_dot_product_flash_attention",
+    "_scaled_dot_product_flash_attention_backward",
+    why="what it does on the host with strided nested tensors is not known: it may wait",
+    source="aten/src/ATen/native/transformers/cuda/attention.cu; transformer.cpp",
+    figures="nothing; 1 unknown with strided nested tensors",
+    instead="a padded tensor with a mask: enable_nested_tensor=False in nn.TransformerEncoder",
+)
+def attention(call: Call) -> Charge | None:
+    """Nothing is known of nested tensors."""
+    return Charge("unknown") if any(one.is_nested for one in tensors(call.args, call.kwargs)) else None
 
 
 def _sizes(waits: bool) -> Charge:

@@ -18,6 +18,7 @@ from torch import Tensor, _ops
 from syncscope.simcuda import backward, forks, hearing, tangents, watch
 from syncscope.simcuda.charges import Charge
 from syncscope.simcuda.costs import table
+from syncscope.simcuda.costs.free import is_free
 from syncscope.simcuda.dispatch import determinism, detours, mixing
 from syncscope.simcuda.dispatch.growth import Growth
 from syncscope.simcuda.frames import Frame, tensors
@@ -268,7 +269,7 @@ class _Hearing:
     def _charges_before(self, entry: table.Entry | None) -> tuple[Charge, ...]:
         """The charges that the arguments alone decide, taken before the operator changes them."""
         if entry is None:
-            return (Charge("unknown"),) if self._is_unknown() else ()
+            return () if is_free(self.op) else (Charge("unknown"),)
         return () if entry.after or entry.rule is table.free else entry.charges(self._call())
 
     def _call(self, result: Any = None) -> table.Call:
@@ -277,9 +278,6 @@ class _Hearing:
         if self.numbers:
             args = tuple(torch.tensor(v) if i in self.numbers else v for i, v in enumerate(args))
         return table.Call(self.op, args, self.kwargs, result, self.numbers)
-
-    def _is_unknown(self) -> bool:
-        return self.op.custom or (self.op.value_decides and not self.op.explicit)
 
     def _report(self, entry: table.Entry | None, charges: tuple[Charge, ...]) -> None:
         device, op = self.device, self.op

@@ -10,6 +10,7 @@ from inspect import getattr_static
 
 import torch
 
+from syncscope.simcuda.costs.free import is_free
 from syncscope.simcuda.costs.table import Entry, entries
 from syncscope.simcuda.explanations.explanation import Explanation
 from syncscope.simcuda.explanations.spelling import Spelling
@@ -60,10 +61,10 @@ def of_operator_without_entry(name: str) -> Explanation | None:
             "it is made of other operators, and those that copy or wait count for themselves",
             "nothing",
         )
-    elif any(one.value_decides for one in overloads):
-        why, figures = "its values decide its result, and nothing is known of how: it may wait", "1 unknown"
-    else:
+    elif all(map(is_free, overloads)):
         why, figures = "its code on the host neither copies nor waits", "nothing"
+    else:
+        why, figures = "nothing is known of what it does on the host: it may wait", "1 unknown"
     what = "An operator of PyTorch without an entry in the cost table."
     return Explanation((f"aten::{name}",), what, why, figures + " of its own" * (figures == "nothing"))
 

@@ -15,6 +15,7 @@ from torch.utils._python_dispatch import _pop_mode_temporarily
 from syncscope.simcuda import forks, modes, watch
 from syncscope.simcuda.charges import Charge
 from syncscope.simcuda.costs import table
+from syncscope.simcuda.costs.layouts import is_copied_as_it_is
 from syncscope.simcuda.frames import Frame
 from syncscope.simcuda.hearing import unheard
 from syncscope.simcuda.placement import PLACEMENT, answers_itself, is_wrapper, parts
@@ -202,7 +203,8 @@ def _charge(tensor: Tensor, move: Move) -> Charge | None:
     if not move.cuda:
         return table.fetch(tensor, waits, pinned=True)  # TensorConversions.cpp, _to_copy: pin_out
     # A source that has to be made contiguous first is copied from a pageable temporary (Copy.cu).
-    pinned = PLACEMENT.is_pinned(tensor) and tensor.is_contiguous()
+    as_it_is = is_copied_as_it_is(tensor, move.dtype or tensor.dtype, move.memory_format)
+    pinned = PLACEMENT.is_pinned(tensor) and as_it_is
     return table.upload(tensor, waits, pinned)
 
 

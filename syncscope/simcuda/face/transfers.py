@@ -160,9 +160,16 @@ def pin_memory(spoken: Spoken) -> Tensor:
     if PLACEMENT.is_pinned(tensor):
         return tensor  # type: ignore[no-any-return]
     with unheard():
-        copy = torch.empty_strided(tensor.shape, tensor.stride(), dtype=tensor.dtype).copy_(tensor)
+        copy = _copied(tensor)
     PLACEMENT.pin(copy)
     return copy
+
+
+def _copied(tensor: Tensor) -> Tensor:
+    """A copy with the strides of the original, where that has any."""
+    if tensor.layout is not torch.strided or tensor.is_nested:
+        return tensor.clone()
+    return torch.empty_strided(tensor.shape, tensor.stride(), dtype=tensor.dtype).copy_(tensor)
 
 
 def _fetched(tensor: Tensor) -> Tensor:

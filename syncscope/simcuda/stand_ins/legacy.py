@@ -56,11 +56,18 @@ def _new(*args: Any, **kwargs: Any) -> Any:
     if watch.active() is None:
         return _own_new(*args, **kwargs)
     of_data = len(args) == 2 and not isinstance(args[1], (int, torch.Size))
-    if args[0] is Tensor or of_data:
-        return _told("torch.Tensor", partial(_own_new, args[0]), *args[1:], **kwargs)
+    if args[0] is Tensor:
+        return _told("torch.Tensor", partial(_own_new, Tensor), *args[1:], **kwargs)
+    if of_data:
+        return _told("torch.Tensor", partial(_unseen, args[0]), *args[1:], **kwargs)
     sizes = [size.__index__() if isinstance(size, Tensor) else size for size in args[1:]]
-    with unheard():  # PyTorch refuses to make a subclass of what a listener has seen
-        return _own_new(args[0], *sizes, **kwargs)
+    return _unseen(args[0], *sizes, **kwargs)
+
+
+def _unseen(kind: type[Tensor], *args: Any, **kwargs: Any) -> Tensor:
+    """PyTorch refuses to make a subclass of what a listener has seen."""
+    with unheard():
+        return _own_new(kind, *args, **kwargs)
 
 
 def _made(own: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
