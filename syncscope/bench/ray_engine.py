@@ -55,9 +55,12 @@ class OnRay:
                     running[task.options(**where.takes(ray)).remote(*given, dict(case))] = case, where
                 (finished,), _ = ray.wait(list(running), num_returns=1)
                 case, where = running.pop(finished)
-                yield _fetched(ray, finished, case, machine)
-                if where.node in _alive(ray):
+                row = _fetched(ray, finished, case, machine)
+                if row is None:
+                    left.appendleft(case)
+                else:
                     free.append(where)
+                    yield row
                 _check_some_left(nowhere=bool(left) and not (free or running))
         finally:
             ray.shutdown()
@@ -152,14 +155,21 @@ def _check_some_left(nowhere: bool) -> None:
         raise Unusable("engine: all hosts of the cluster that had a place have died: begin them anew")
 
 
-def _fetched(ray: Any, finished: Any, case: Case, machine: Machine) -> Row:
-    """The row; one that failed where its worker died, on a machine that is taken for one like this."""
+def _fetched(ray: Any, finished: Any, case: Case, machine: Machine) -> Row | None:
+    """The row; one that failed where its worker died, on a machine that is taken for one like this.
+
+    None where its host died, or was dead before it began.
+    """
     try:
         row: Row = ray.get(finished)
+    except ray.exceptions.TaskCancelledError:
+        raise KeyboardInterrupt from None  # a subject's: of the user's ray tells nobody
     except ray.exceptions.RayTaskError as error:
-        if isinstance(error.cause, Unusable):
+        if isinstance(error.cause, (Unusable, KeyboardInterrupt)):
             raise error.cause from None
         raise
+    except (ray.exceptions.NodeDiedError, ray.exceptions.TaskUnschedulableError):
+        return None
     except ray.exceptions.RayError as error:
         died = f"the worker of {place(case)} died ({type(error).__name__})"
         return failed(case, machine, f"{died}: does a subject end its process, or is memory short there?")

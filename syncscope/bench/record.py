@@ -13,7 +13,7 @@ from syncscope.events import Counts, Side
 from syncscope.latency.clock import ClockFigures
 from syncscope.latency.record import Interval, Latency, Timing
 from syncscope.latency.worth import Worth
-from syncscope.subjects.cases import SweepValue
+from syncscope.subjects.cases import SweepValue, place
 
 SCHEMA_VERSION = 1
 
@@ -34,7 +34,7 @@ class Machine:
 class Counted:
     """What the simulated device counted in ``calls`` calls of one side, in a run of its own."""
 
-    calls: int
+    calls: Annotated[int, Meta(gt=0)]
     counts: Counts
 
     @property
@@ -60,6 +60,15 @@ class Row:
     latency: Latency | None = None
     failed: str = ""
     imported: dict[str, str] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        """Refuse what no run can have left.
+
+        Raises:
+            ValueError: only one side was counted.
+        """
+        if len(self.counts) == 1:
+            raise ValueError("one side is counted, and not the other")
 
     @property
     def removed(self) -> float | None:
@@ -100,6 +109,18 @@ class Bench:
     schema_version: int = SCHEMA_VERSION
     tool: str = ""
     record: Literal["bench"] = "bench"
+
+    def __post_init__(self) -> None:
+        """Refuse what no run can have left.
+
+        Raises:
+            ValueError: a row has no value of a variable, or stands there twice.
+        """
+        for at, row in enumerate(self.rows):
+            if not set(self.swept) <= row.sweep.keys():
+                raise ValueError(f"a row has no {', '.join(set(self.swept) - row.sweep.keys())}")
+            if any(row.sweep == other.sweep for other in self.rows[:at]):
+                raise ValueError(f"the row {place(row.sweep)} is there twice")
 
     @property
     def differing(self) -> list[Row]:

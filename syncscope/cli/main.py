@@ -8,8 +8,10 @@ import shlex
 import sys
 import traceback
 from collections.abc import Sequence
+from contextlib import suppress
 from importlib import import_module
 from pathlib import Path
+from typing import TextIO
 
 import click
 from click.core import ParameterSource
@@ -81,10 +83,22 @@ def _run(args: list[str]) -> int:
 
 
 def _open_closed_streams() -> None:
-    """Who closed a standard stream (``>&-``) wants to read nothing of it; Python has None in its place."""
+    """Who closed a standard stream (``>&-``) wants to read nothing of it."""
     for name in ("stdout", "stderr"):
-        if getattr(sys, name) is None:
+        if _is_closed(getattr(sys, name)):
             setattr(sys, name, os.fdopen(os.open(os.devnull, os.O_WRONLY), "w"))
+
+
+def _is_closed(stream: TextIO | None) -> bool:
+    """Python has None in its place; bash, where a script has closed it, may have a file to read."""
+    if stream is None:
+        return True
+    try:
+        import fcntl
+
+        return fcntl.fcntl(stream.fileno(), fcntl.F_GETFL) & os.O_ACCMODE == os.O_RDONLY
+    except (ImportError, OSError, ValueError):  # Windows; a stream that is no file
+        return False
 
 
 def _unusable() -> tuple[type[Exception], ...]:
@@ -98,7 +112,8 @@ def _unusable() -> tuple[type[Exception], ...]:
 
 
 def _say(line: str) -> int:
-    print(f"syncscope: {line}", file=sys.stderr)
+    with suppress(OSError):  # its disk may be full
+        print(f"syncscope: {line}", file=sys.stderr)
     return exit_codes.WRONG_USE
 
 

@@ -104,8 +104,8 @@ def cases(command: _F) -> _F:
     return command
 
 
-# Their sum, and what calls add to it, has to be below 2**32: numpy's generator takes no more.
-_MOST_SEEDS = 10**9
+# What calls add to it has to stay below 2**32: numpy's generator takes no more.
+_LARGEST_SEED = 10**9
 
 _CASES: tuple[Callable[[Any], Any], ...] = (
     listed("--frames", WHOLE_NUMBER, "2 8 32", "Frames of the video."),
@@ -116,8 +116,8 @@ _CASES: tuple[Callable[[Any], Any], ...] = (
     listed("--q", NUMBER, "0.5", "The fraction pruned, in [0, 1)."),
     listed("--dtype", DTYPE, "bfloat16 float32", "The features' dtype."),
     listed("--sweep", SWEEP, "n=4,8,12", "Another variable of make_inputs; several multiply."),
-    number("--seed", least=0, most=_MOST_SEEDS, default=0, help="The first seed."),
-    number("--seeds", least=1, most=_MOST_SEEDS, default=1, help="How many, counted from --seed."),
+    number("--seed", least=0, most=_LARGEST_SEED, default=0, help="The first seed."),
+    number("--seeds", least=1, most=10_000, default=1, help="How many, counted from --seed."),
     click.option("--inputs", metavar="FILE::FUNCTION", help="Who makes the inputs of both subjects."),
     click.option(
         "--workload",

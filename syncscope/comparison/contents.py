@@ -8,7 +8,7 @@ import reprlib
 import struct
 import weakref
 from collections import deque
-from collections.abc import Hashable, Iterable, Mapping, Set, ValuesView
+from collections.abc import Hashable, Iterable, Iterator, Mapping, Set, ValuesView
 from contextlib import suppress
 from enum import Enum
 from functools import partial
@@ -68,18 +68,24 @@ def attributes(value: object) -> Parts | None:
 
 def holds_arrays(value: object) -> bool:
     """Whether a tensor or a NumPy array can be reached through parts and attributes."""
+    return next(arrays(value), None) is not None
+
+
+def arrays(value: object) -> Iterator[Any]:
+    """The tensors and NumPy arrays that can be reached through parts and attributes, each once."""
     import numpy as np
 
     waiting, met = [value], dict[int, object]()
     while waiting:
         one = waiting.pop()
+        if id(one) in met:
+            continue
+        met[id(one)] = one
         if is_tensor(one) or isinstance(one, np.ndarray):
-            return True
-        if id(one) not in met:
-            met[id(one)] = one
+            yield one
+        else:
             waiting += [part for _, part in (_contents(one) or {}).values()]
             waiting += _beside(one).values() if _name(one) else _own(one).values()
-    return False
 
 
 def is_tensor(value: object) -> TypeGuard[Tensor]:
@@ -104,11 +110,11 @@ def _contents(value: Any) -> Parts | None:
         return _members(fields)
     if isinstance(value, (list, tuple, deque, ValuesView)):
         return {index: (f"[{index}]", part) for index, part in enumerate(value)}
-    if is_tensor(value):
-        return _contents(value.unbind()) if value.is_nested else None
     name = _name(value)
     if name:
         return {"name": ("", _Name(name))}
+    if is_tensor(value):
+        return _contents(value.unbind()) if value.is_nested else None
     if isinstance(value, weakref.ref):
         return {"referent": ("()", value())}
     return _array_parts(value)
@@ -148,9 +154,16 @@ def _array_parts(value: Any) -> Parts | None:
 
 
 def _name(value: Any) -> str:
-    """The name of what is the same wherever it has the same name: functions, classes, modules, dtypes."""
-    import torch
+    """The name of what is the same wherever it has the same name: functions, classes, modules, dtypes.
 
+    So are parameters without values yet, and handles of hooks, which hold the hook's number among all.
+    """
+    import torch
+    from torch.nn.parameter import is_lazy
+    from torch.utils.hooks import RemovableHandle
+
+    if isinstance(value, RemovableHandle) or is_lazy(value):
+        return type(value).__qualname__
     if isinstance(value, (torch.dtype, torch.layout, torch.memory_format, torch.qscheme)):
         return str(value)
     if isinstance(value, ModuleType):

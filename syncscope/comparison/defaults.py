@@ -14,12 +14,13 @@ if TYPE_CHECKING:
 class Defaults(NamedTuple):
     """Torch's, as they were at some moment.
 
-    ``threads`` are those of one operator on the CPU; ``device`` is None unless one was set.
+    ``deterministic`` is torch's debug mode, which is 1 where it only warns; ``threads`` are those of one
+    operator on the CPU; ``device`` is None unless one was set.
     """
 
     dtype: torch.dtype
     gradients: bool
-    deterministic: bool
+    deterministic: int
     threads: int
     device: torch.device | None
 
@@ -43,7 +44,7 @@ class Defaults(NamedTuple):
             torch.set_default_device(self.device)
         # Only where it has to be: the function imports torch._inductor, which takes seconds.
         if now.deterministic != self.deterministic:
-            torch.use_deterministic_algorithms(self.deterministic)
+            torch.set_deterministic_debug_mode(self.deterministic)
         if now.threads != self.threads:
             torch.set_num_threads(self.threads)
 
@@ -63,7 +64,7 @@ def _looks() -> tuple[Callable[[], Any], ...]:
     return (
         torch.get_default_dtype,
         torch.is_grad_enabled,
-        torch._C._get_deterministic_algorithms,
+        torch.get_deterministic_debug_mode,
         torch.get_num_threads,
         device,
     )

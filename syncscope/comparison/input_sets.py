@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import random
+import zlib
 from collections import deque
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import cycle, islice, product
 from typing import TYPE_CHECKING, Any, Protocol
 
+from syncscope.comparison.contents import arrays
 from syncscope.events import SIDES, Side
 from syncscope.subjects import Unusable
 from syncscope.subjects.cases import Case
@@ -144,10 +146,32 @@ def check_rotation(rotate: int, first: Arguments, second: Arguments) -> None:
         )
 
 
-def versions(made: Arguments) -> list[int]:
-    """How often each tensor of a set was written into, by whichever name."""
-    tensors = (each for each in _arrays(made) if hasattr(each, "_version"))
-    return [tensor._version for tensor in tensors if not tensor.is_inference()]
+def state(made: Arguments) -> list[int]:
+    """What changes where an array of a set is written into: versions of tensors, checksums of NumPy's."""
+    return [_state(array) for array in _arrays(made)]
+
+
+def is_one_memory(first: Arguments, second: Arguments) -> bool:
+    """Whether two sets that were made one after the other have other arrays over the same memory."""
+    shared = {id(array) for array in _arrays(first)}
+    memory = {_address(array) for array in _arrays(first)} - {0}
+    return any(id(array) not in shared and _address(array) in memory for array in _arrays(second))
+
+
+def _state(array: Any) -> int:
+    if hasattr(array, "_version"):
+        return 0 if array.is_inference() else int(array._version)
+    return 0 if array.dtype.hasobject else zlib.crc32(array.tobytes())
+
+
+def _address(array: Any) -> int:
+    """Where the values lie; 0 for what has no memory of its own, as sparse tensors."""
+    if hasattr(array, "ctypes"):
+        return int(array.ctypes.data) if array.nbytes else 0
+    try:
+        return int(array.data_ptr())
+    except RuntimeError:
+        return 0
 
 
 def _own_bytes(first: Arguments, second: Arguments) -> int:
@@ -163,14 +187,7 @@ def _bytes(array: Any) -> int:
 
 
 def _arrays(made: Arguments) -> Iterator[Any]:
-    """Tensors and numpy's arrays, those of modules as well."""
-    import numpy
-    import torch
+    """Those that have values: parameters of lazy modules have none yet."""
     from torch.nn.parameter import is_lazy
-    from torch.utils import _pytree as pytree
 
-    for leaf in pytree.tree_leaves(made):
-        if isinstance(leaf, torch.nn.Module):
-            yield from (each for each in (*leaf.parameters(), *leaf.buffers()) if not is_lazy(each))
-        elif isinstance(leaf, (torch.Tensor, numpy.ndarray)):
-            yield leaf
+    return (array for array in arrays(made) if not is_lazy(array))

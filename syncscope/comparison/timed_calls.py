@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import random
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import AbstractContextManager
 from functools import partial
 from typing import Any, NamedTuple
 
 from syncscope.comparison import input_sets
+from syncscope.comparison.consuming import consumed
 from syncscope.comparison.defaults import Defaults
 from syncscope.comparison.input_sets import InputSets, Maker
 from syncscope.comparison.left import Runners
@@ -25,9 +26,10 @@ from syncscope.subjects.raised import told_as
 
 
 class _First(NamedTuple):
-    """The first call of a side: with what, and whether what it returns is to be run to its end."""
+    """The first call of a side: with what, whether it wrote into that, and whether its result is lazy."""
 
     made: Arguments
+    wrote: bool
     is_lazy: bool
 
 
@@ -54,14 +56,14 @@ class Calls:
         old = runners["old"]
         maker = Maker(old.workload, old.case, old.device, seeds)
         spare = maker.one(0)
-        before = input_sets.versions(spare)
+        before = input_sets.state(spare)
         called = {side: self._first_call(side, maker.one(0)) for side in SIDES}
         self._is_lazy = {side: first.is_lazy for side, first in called.items()}
-        is_apart = input_sets.versions(spare) == before
+        is_apart = input_sets.state(spare) == before and not self._is_overwritten(maker, spare, called)
         self._sets: InputSets
         if rotate:
             for side, first in called.items():
-                _check_unwritten(side, first.made, spare, is_apart)
+                _check_unwritten(side, first, spare, is_apart)
             input_sets.check_rotation(rotate, called["old"].made, spare)
             self._sets = input_sets.Rotated(maker, rotate, random.Random())
         elif is_apart:
@@ -96,25 +98,41 @@ class Calls:
 
     def _first_call(self, side: Side, made: Arguments) -> _First:
         """Call once, to the end."""
+        before = input_sets.state(made)
         with self._blaming():
             output = self._call(side, made)()
-            if isinstance(output, Iterator):
-                deque(output, maxlen=0)
+            is_lazy = consumed(output) is not output
         self._defaults.put_back()
-        return _First(made, isinstance(output, Iterator))
+        return _First(made, input_sets.state(made) != before, is_lazy)
+
+    @staticmethod
+    def _is_overwritten(maker: Maker, spare: Arguments, called: Mapping[Side, _First]) -> bool:
+        """Whether sets lie in one buffer, which calls or the making of the next set write into."""
+        if any(each.wrote and input_sets.is_one_memory(spare, each.made) for each in called.values()):
+            return True
+        if len(maker.seeds) == 1:
+            return False
+        before = input_sets.state(spare)
+        other = maker.one(1)
+        return input_sets.state(spare) != before or input_sets.is_one_memory(spare, other)
 
     def _blaming(self) -> AbstractContextManager[None]:
         """Tell an error as that of the side which was called last."""
         return told_as(lambda error: self._runners[self._last].failed(error))
 
 
-def _check_unwritten(side: Side, called: Arguments, fresh: Arguments, is_apart: bool) -> None:
+def _check_unwritten(side: Side, called: _First, fresh: Arguments, is_apart: bool) -> None:
     """The set with which a side was called has to be as if it were fresh, and that one untouched."""
-    if not is_apart or argument_differences({"inputs": fresh}, {"inputs": called}):
+    written = called.wrote or argument_differences({"inputs": fresh}, {"inputs": called.made})
+    if written or not is_apart:
         raise Unusable(
             f"rotate: {side} writes into its arguments, so that its calls would differ: leave --rotate out"
         )
 
 
 def _exhaust(call: Callable[..., Any]) -> None:
-    deque(call(), maxlen=0)
+    output = call()
+    if isinstance(output, Iterator):
+        deque(output, maxlen=0)
+    else:
+        consumed(output)

@@ -11,7 +11,7 @@ from syncscope.events import Side
 
 TimedOn = Literal["cpu", "cuda"]
 Times = Annotated[list[Annotated[int, Meta(gt=0)]], Meta(min_length=1)]
-Positive = Annotated[float, Meta(gt=0)]
+Positive = Annotated[float, Meta(gt=0, le=1e18)]
 Probability = Annotated[float, Meta(ge=0, le=1)]
 Verdict = Literal["faster", "slower", "no difference", "inconclusive"]
 
@@ -103,8 +103,8 @@ class Recheck:
     """
 
     iterations: int
-    speedups: list[float]
-    speedup: float
+    speedups: Annotated[list[Positive], Meta(min_length=1)]
+    speedup: Positive
     holds: bool
     trials: list[Samples] = field(default_factory=list)
 

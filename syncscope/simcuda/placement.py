@@ -177,6 +177,8 @@ def parts(tensor: Tensor) -> Iterator[Tensor]:
         for part in (getattr(tensor, name) for name in names):
             if isinstance(part, Tensor):  # a mesh of devices is a part as well
                 yield from parts(part)
+    elif tensor.layout is torch._mkldnn:  # type: ignore[attr-defined]
+        return  # the CPU's own, never on a device
     elif tensor.is_nested:
         yield tensor.values()
     else:

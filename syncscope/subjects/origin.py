@@ -44,5 +44,7 @@ def _text(error: BaseException) -> str:
     """What the error says, where it can: its class may be the subject's own."""
     try:
         return str(error)
-    except Exception:
+    except KeyboardInterrupt:
+        raise
+    except BaseException:
         return "its text can't be made"

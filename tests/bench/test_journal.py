@@ -15,8 +15,9 @@ from hypothesis import strategies as st
 
 from syncscope.bench import locked
 from syncscope.bench.journal import Journal, OtherRun
-from syncscope.bench.record import Row
+from syncscope.bench.record import Counted, Row
 from syncscope.comparison.results import Parity, UnusableResult
+from syncscope.events import Counts
 from syncscope.latency import verdicts
 from syncscope.latency.record import Samples
 from syncscope.subjects import Unusable
@@ -128,6 +129,20 @@ def test_figures_that_no_run_can_have_are_refused(path: Path, found: bytes, edit
     text = path.read_bytes()
     assert text.count(found) == 1
     path.write_bytes(text.replace(found, edited))
+    with pytest.raises(UnusableResult, match="not the rows of a benchmark"):
+        Journal(path, MADE_WITH)
+
+
+@pytest.mark.parametrize(
+    ("found", "edited"),
+    [(b'"calls":1', b'"calls":0'), (b'"old":{"calls"', b'"odd":{"calls"')],
+)
+def test_counts_that_no_run_can_have_are_refused(path: Path, found: bytes, edited: bytes) -> None:
+    counted = {"old": Counted(1, Counts()), "new": Counted(1, Counts())}
+    written(path, 0).add(replace(row(1), counts=counted))
+    text = path.read_bytes()
+    assert found in text
+    path.write_bytes(text.replace(found, edited, 1))
     with pytest.raises(UnusableResult, match="not the rows of a benchmark"):
         Journal(path, MADE_WITH)
 

@@ -35,7 +35,13 @@ class RayTaskError(RayError):
 class Cluster:
     """Runs a task when it is waited for, the last one first."""
 
-    exceptions = SimpleNamespace(RayTaskError=RayTaskError, RayError=RayError)
+    exceptions = SimpleNamespace(
+        RayTaskError=RayTaskError,
+        RayError=RayError,
+        TaskCancelledError=type("TaskCancelledError", (RayError,), {}),
+        NodeDiedError=type("NodeDiedError", (RayError,), {}),
+        TaskUnschedulableError=type("TaskUnschedulableError", (RayError,), {}),
+    )
 
     def __init__(self) -> None:
         self.did: list[object] = []
@@ -68,7 +74,14 @@ class Cluster:
 
     def with_options(self, task, before, **options):
         self.did.append({**before, **options})
-        return SimpleNamespace(remote=lambda *given: partial(task, *given))
+        node = options["scheduling_strategy"][0]
+
+        def run(*given):
+            if int(node[1:]) in self.dead:
+                raise self.exceptions.NodeDiedError
+            return task(*given)
+
+        return SimpleNamespace(remote=lambda *given: partial(run, *given))
 
     def wait(self, waiting, num_returns):
         self.did.append(f"waits for one of {len(waiting)}")
@@ -79,8 +92,12 @@ class Cluster:
             raise RayError("The worker died unexpectedly while executing this task.\nMore of it.")
         try:
             return task()
+        except RayError:
+            raise
         except Exception as error:
             raise RayTaskError(error) from error
+        except KeyboardInterrupt:
+            raise self.exceptions.TaskCancelledError from None
 
 
 @pytest.fixture
@@ -140,6 +157,23 @@ def test_where_a_host_dies_the_others_go_on_and_without_one_that_is_said(plan, c
             rows.append(row)
             cluster.dead |= {1} if len(rows) < 2 else {0, 1}
     assert [row.sweep["n"] for row in rows] == [3, 2]
+    assert not any(row.failed for row in rows)
+
+
+def test_a_host_that_dies_fails_no_row(plan, cluster) -> None:
+    made = plan(n=(2, 3, 4))
+    loaded, rows = load(made), []
+    for row in OnRay()(made, loaded, this_machine("cpu"), [{"n": n} for n in (2, 3, 4)]):
+        rows.append(row)
+        cluster.dead |= {1}
+    assert sorted(row.sweep["n"] for row in rows) == [2, 3, 4]
+    assert not any(row.failed for row in rows)
+
+
+def test_a_subject_s_interrupt_is_one(plan, cluster) -> None:
+    made = plan("def sums(x):\n    raise KeyboardInterrupt\n", n=(2,))
+    with pytest.raises(KeyboardInterrupt):
+        list(OnRay()(made, load(made), this_machine("cpu"), [{"n": 2}]))
 
 
 def test_a_host_with_another_text_or_torch_is_refused(plan, cluster) -> None:

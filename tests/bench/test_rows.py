@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from dataclasses import replace
 
 import pytest
 import torch
@@ -48,6 +49,76 @@ def test_what_is_written_into_arguments_is_compared_as_well(plan) -> None:
     assert not row(
         plan("def sums(x):\n    s = x.sum(1).tolist()\n    x.zero_()\n    return s\n")
     ).parity.equal
+
+
+IN_ONE_BUFFER = {
+    "an array of numpy's": ("BUFFER = np.zeros(100)", "BUFFER", "x.sort()"),
+    "a tensor over it": ("BUFFER = np.zeros(100)", "torch.from_numpy(BUFFER)", "x.copy_(x.sort().values)"),
+    "a tensor in an object": (
+        "class Held: pass\nHELD = Held()\nHELD.x = torch.zeros(100)\nBUFFER = HELD.x.numpy()",
+        "HELD",
+        "x.x.copy_(x.x.sort().values)",
+    ),
+}
+
+
+@pytest.mark.parametrize(("held", "given", "sort"), IN_ONE_BUFFER.values(), ids=IN_ONE_BUFFER)
+def test_inputs_in_one_buffer_are_made_right_before_each_call(plan, held: str, given: str, sort: str) -> None:
+    text = f"""
+import numpy as np
+import torch
+
+{held}
+
+def make_inputs(n):
+    BUFFER[:] = np.random.rand(100)
+    return ({given},)
+
+def sums(x):
+    assert (BUFFER[1:] < BUFFER[:-1]).any(), "sorted by the call before"
+    {sort}
+    return float(BUFFER.sum())
+"""
+    assert not row(replace(plan(old=text, iterations=6), new="old.py")).failed
+    with pytest.raises(Unusable, match="rotate: old writes into its arguments"):
+        row(replace(plan(old=text, rotate=2), new="old.py"))
+
+
+def test_inputs_of_several_seeds_in_one_buffer_are_those_of_their_seeds(plan) -> None:
+    text = """
+import numpy as np
+
+BUFFER = np.zeros(4)
+
+def make_inputs(n, seed):
+    BUFFER[:] = seed
+    return (BUFFER, seed)
+
+def sums(x, seed):
+    assert (x == seed).all(), "of another seed"
+    return float(x.sum())
+"""
+    made = plan(new=text, old=text, iterations=6, seeds=(1, 2))
+    assert not measured(made, load(made), HERE, {"n": 3}).failed
+
+
+@pytest.mark.parametrize("returned", ["lazy()", "(lazy(), 1)", "{'a': map(int, lazy())}"])
+def test_what_is_computed_when_it_is_asked_for_is_timed(plan, ticking, returned: str) -> None:
+    text = f"""
+import ticking
+import torch
+
+def make_inputs(n):
+    return (torch.ones(n),)
+
+def sums(x):
+    def lazy():
+        ticking.now += 3_000_000
+        yield x.sum()
+    return {returned}
+"""
+    found = row(plan(new=text, old=text, iterations=2))
+    assert set(found.latency.samples.host["old"]) == {3_000_000}
 
 
 SETS = """

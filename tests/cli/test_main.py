@@ -163,7 +163,7 @@ def test_a_full_disk_is_one_line_and_2(result: Path) -> None:
     assert done.stderr == "syncscope: no space is left for the output: write it elsewhere\n"
 
 
-@pytest.mark.parametrize("closed", [">&-", "2>&-", ">&- 2>&-"])
+@pytest.mark.parametrize("closed", [">&-", "2>&-", ">&- 2>&-", "1</dev/null", "2</dev/null"])
 def test_a_closed_stream_is_one_that_nobody_reads(folder: Path, closed: str) -> None:
     command = f"{sys.executable} -m syncscope explain wait -h {closed}"
     done = subprocess.run(["sh", "-c", command], capture_output=True, text=True, cwd=folder)

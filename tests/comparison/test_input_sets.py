@@ -18,7 +18,7 @@ from syncscope.comparison.input_sets import (
     Rotated,
     ahead,
     check_rotation,
-    versions,
+    state,
 )
 from syncscope.subjects import Unusable
 
@@ -130,8 +130,8 @@ def test_more_rotated_sets_than_memory_should_hold_are_refused() -> None:
 def test_a_write_is_seen_whichever_name_it_has() -> None:
     common = torch.zeros(4)
     one, other = made(common, torch.zeros(3)), made(common.view(2, 2), torch.zeros(3))
-    before = versions(other)
+    before = state(other)
     one[0][1].add_(1)
-    assert versions(other) == before
+    assert state(other) == before
     one[0][0].add_(1)
-    assert versions(other) != before
+    assert state(other) != before

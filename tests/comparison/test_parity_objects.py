@@ -301,3 +301,7 @@ def test_a_weak_reference_is_what_it_refers_to():
 def test_the_same_object_is_equal_to_itself_whatever_it_is():
     lock, loop = threading.Lock(), (x for x in [1])
     assert differences([lock, loop, sys], [lock, loop, sys]) == []
+
+
+def test_two_lazy_modules_without_values_are_equal():
+    assert differences(torch.nn.LazyLinear(3), torch.nn.LazyLinear(3)) == []

@@ -43,13 +43,13 @@ def row(frames: int, dtype: str = "float32", speedup: float | None = None, machi
     return Row({"dtype": dtype, "frames": frames}, EQUAL, machine, counts, latency=latency)
 
 
-def bench(*rows: Row, device: Device = "cpu") -> Bench:
+def bench(*rows: Row, device: Device = "cpu", swept: tuple[str, ...] = ("dtype", "frames")) -> Bench:
     final = verdicts.with_corrected(rows)
     return Bench(
         command="syncscope bench old.py new.py",
         old=SubjectRecord("old.py", "old.py", "f"),
         new=SubjectRecord("new.py", "new.py", "f"),
-        swept=["dtype", "frames"],
+        swept=list(swept),
         workload="make_inputs of old.py",
         seeds=[0],
         device=device,
@@ -112,7 +112,7 @@ def test_unlike_machines_are_told_apart() -> None:
 
 def test_among_unlike_machines_each_row_and_each_figure_names_its_own() -> None:
     gpus = [replace(HERE, device="cuda", name=name) for name in ("A100", "H200")]
-    made = bench(*(row(frames, machine=gpu) for gpu in gpus for frames in (2, 4, 8)), device="cuda")
+    made = bench(*(row(frames, gpu.name, machine=gpu) for gpu in gpus for frames in (2, 4, 8)), device="cuda")
     column = bench_rows.headings(made).index("machine")
     assert [bench_rows.cells(made, row)[column] for row in made.rows] == ["A100"] * 3 + ["H200"] * 3
     assert [sentence.partition(" is worth")[0] for sentence in bench_sentences.worth(made)] == [
@@ -299,7 +299,7 @@ def test_without_times_there_are_no_plots(tmp_path: Path) -> None:
     [((1, 2, 4), "log"), ((-1, 0, 1, 2), "linear"), ((0, 0.25, 0.5), "linear"), ((0.25, 0.5), "log")],
 )
 def test_every_point_of_the_speedup_is_on_the_plot(values: tuple[float, ...], scale: str) -> None:
-    made = replace(bench(*(replace(row(2), sweep={"x": x}) for x in values)), swept=["x"])
+    made = bench(*(replace(row(2), sweep={"x": x}) for x in values), swept=("x",))
     axes = Figure().add_subplot()
     bench_plots._speedup(axes, bench_plots._THEMES[0], made, "x")
     assert axes.get_xscale() == scale
