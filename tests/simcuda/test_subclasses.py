@@ -19,7 +19,7 @@ class Plain(torch.Tensor):
     pass
 
 
-@pytest.mark.parametrize("size", [(), (3,), (2, 3), (torch.Size((2, 3)),)])
+@pytest.mark.parametrize("size", [(), (3,), (2, 3), (np.int64(3),), (torch.Size((2, 3)),)])
 def test_a_tensor_of_ones_own_is_made_by_its_size(device, size):
     made = Plain(*size)
     assert type(made) is Plain
@@ -37,7 +37,7 @@ def test_a_tensor_of_ones_own_that_is_made_of_numbers_of_the_device_reads_them(d
 
 @pytest.mark.parametrize(
     "data",
-    [np.ones(3), np.array(3.0), np.int64(3), torch.arange(2.0).untyped_storage(), [1.0, 2.0], torch.ones(2)],
+    [np.ones(3), np.array(3.0), torch.arange(2.0).untyped_storage(), [1.0, 2.0], torch.ones(2)],
     ids=lambda data: type(data).__name__,
 )
 def test_a_tensor_of_ones_own_is_made_of_what_it_is_made_of_without_a_scope(data):
