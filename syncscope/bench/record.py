@@ -116,11 +116,15 @@ class Bench:
         Raises:
             ValueError: a row has no value of a variable, or stands there twice.
         """
-        for at, row in enumerate(self.rows):
-            if not set(self.swept) <= row.sweep.keys():
-                raise ValueError(f"a row has no {', '.join(set(self.swept) - row.sweep.keys())}")
-            if any(row.sweep == other.sweep for other in self.rows[:at]):
+        seen = set()
+        for row in self.rows:
+            missing = [name for name in self.swept if name not in row.sweep]
+            if missing:
+                raise ValueError(f"a row has no {', '.join(missing)}")
+            point = tuple(row.sweep[name] for name in self.swept)
+            if point in seen:
                 raise ValueError(f"the row {place(row.sweep)} is there twice")
+            seen.add(point)
 
     @property
     def differing(self) -> list[Row]:

@@ -95,6 +95,17 @@ def test_a_benchmark_is_read_back_as_it_was(plan) -> None:
     assert found.clock.granularity_ns > 0
 
 
+def test_a_record_in_which_a_row_lacks_a_variable_or_is_there_twice_is_refused(plan) -> None:
+    made = plan(n=(2, 3))
+    text = record.encode(bench(made, load(made), HERE))
+    for edited in (text.replace(b'"sweep":{"n":3}', b'"sweep":{}'), text.replace(b'{"n":3}', b'{"n":2}')):
+        assert edited != text
+        with pytest.raises(
+            UnusableResult, match="not the record of a benchmark .a row has no n|n=2 is there twice"
+        ):
+            record.decode(edited)
+
+
 @pytest.mark.parametrize(
     ("text", "why"),
     [
