@@ -166,6 +166,8 @@ def parts(tensor: Tensor) -> Iterator[Tensor]:
     """The plain tensors that ``tensor`` is made of: itself where it has a storage."""
     if torch._C._functorch.is_functorch_wrapped_tensor(tensor):
         yield from parts(torch._C._functorch.get_unwrapped(tensor))
+    elif torch._C._functorch.is_legacy_batchedtensor(tensor):
+        yield from parts(_unbatched(tensor))
     elif tensor.layout is torch.sparse_coo:
         yield from (tensor._indices(), tensor._values())
     elif tensor.layout in (torch.sparse_csr, torch.sparse_bsr):
@@ -183,6 +185,14 @@ def parts(tensor: Tensor) -> Iterator[Tensor]:
         yield tensor.values()
     else:
         yield tensor
+
+
+def _unbatched(tensor: Tensor) -> Tensor:
+    """What a tensor of the old vmap wraps, that of ``torch.autograd.functional.jacobian(vectorize=True)``."""
+    level = torch._C._vmapmode_increment_nesting() - 1
+    torch._C._vmapmode_decrement_nesting()
+    with unheard():
+        return torch._remove_batch_dim(tensor, level, 1, 0)
 
 
 def _host_parts(nested: Tensor) -> tuple[Tensor, Tensor, Tensor]:

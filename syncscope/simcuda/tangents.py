@@ -50,6 +50,8 @@ def _is_number(tensor: Tensor) -> bool:
 def _tangent(tensor: Tensor) -> Tensor | None:
     while torch._C._functorch.is_batchedtensor(tensor):
         tensor = torch._C._functorch.get_unwrapped(tensor)  # vmap has no rule for the question
+    if torch._C._functorch.is_legacy_batchedtensor(tensor):
+        return tensor  # nor has the old one, whose tensors are the tangents themselves
     return torch._VF._unpack_dual(tensor, level=forward_ad._current_level)[1]
 
 

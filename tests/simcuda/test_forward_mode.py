@@ -139,3 +139,23 @@ def test_transforms_send_a_host_number_and_its_tangent_up(events, transformed):
     events.clear()
     transformed(lambda one: torch.where(mask, one, number), x)
     assert crossings(events) == (2, 0, 2)
+
+
+@pytest.mark.parametrize(
+    "taken",
+    [
+        lambda x: torch.autograd.functional.jacobian(torch.sin, x, vectorize=True),
+        lambda x: torch.autograd.functional.jacobian(torch.sin, x, vectorize=True, strategy="forward-mode"),
+        lambda x: torch.autograd.functional.jacobian(lambda t: t.cpu().sin(), x, vectorize=True),
+        lambda x: torch.autograd.functional.hessian(
+            lambda t: t.sin().sum(), x, vectorize=True, outer_jacobian_strategy="forward-mode"
+        ),
+    ],
+    ids=["reverse", "forward", "across", "hessian"],
+)
+def test_autograds_own_vmap_has_the_values_of_the_cpu(taken):
+    x = torch.arange(1.0, 4.0)
+    expected = taken(x)
+    found = taken(x.cuda())
+    assert found.is_cuda
+    assert torch.equal(found.cpu(), expected)
