@@ -138,22 +138,22 @@ def worth(bench: Bench) -> list[str]:
 def _worth(summary: Summary, found: Worth) -> str:
     each = f"{found.per_wait_us:.2f} µs ({found.interval.low:.2f} to {found.interval.high:.2f})"
     gain = _gain(found)
-    saved = "saved" if found.fixed_us >= 0 else "lost"
-    rest = f"; {abs(found.fixed_us):.1f} µs a call {saved} has nothing to do with them"
     fit = f"a line through {found.rows} rows, r² {found.r_squared:.2f}"
     if summary.device == "cpu":
         return (
-            f"Each removed wait goes with {each} saved{gain}{rest} ({fit}). Nothing waits on a CPU: "
+            f"Each removed wait goes with {each} saved{gain} ({fit}). Nothing waits on a CPU: "
             "this is what the removed calls themselves cost there."
         )
-    return f"A removed wait is worth {each}{gain}{rest} ({fit})."
+    return f"A removed wait is worth {each}{gain} ({fit})."
 
 
 def _gain(found: Worth) -> str:
-    """What part the waits have in the gain; nothing where they may have none."""
+    """What part the waits have in the gain, and what has nothing to do with them; where they may have any."""
     if found.interval.low <= 0 <= found.interval.high:
         return ", which may be nothing"
-    return "" if found.explained is None else f" and explains {latency.percent(found.explained)} of the gain"
+    part = "" if found.explained is None else f" and explains {latency.percent(found.explained)} of the gain"
+    saved = "saved" if found.fixed_us >= 0 else "lost"
+    return f"{part}; {abs(found.fixed_us):.1f} µs a call {saved} has nothing to do with them"
 
 
 def notes(bench: Bench) -> list[str]:

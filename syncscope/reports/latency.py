@@ -90,7 +90,24 @@ def visible(latency: Latency) -> str:
 
 def caveats(timed: Sequence[Latency]) -> list[str]:
     """What some timed rows could not have seen, and where verdict and interval don't say the same."""
-    return [*_resolution(timed), *_blind(timed), *_within_noise(timed), *_beyond_chance(timed)]
+    return [
+        *_refuted(timed),
+        *_resolution(timed),
+        *_blind(timed),
+        *_within_noise(timed),
+        *_beyond_chance(timed),
+    ]
+
+
+def _refuted(timed: Sequence[Latency]) -> list[str]:
+    """The rows whose first result a second look didn't confirm."""
+    rows = sum(row.recheck is not None and not row.recheck.holds for row in timed)
+    if not rows:
+        return []
+    return [
+        f"{words.number(rows, 'row')} slower at first and not when run again: verdicts, speedups and means "
+        "have the first result."
+    ]
 
 
 def _resolution(timed: Sequence[Latency]) -> list[str]:

@@ -62,17 +62,26 @@ class Line:
         """What old's line is in new: ``gone``, ``stays``, or its new growth (``1 a call``)."""
         if self.counterpart is None:
             return "gone"
-        return "stays" if self._same_growth() else f"{laws.text(self.counterpart.growth)} a call"
+        stays = "stays" if self._same_growth() else f"{laws.text(self.counterpart.growth)} a call"
+        return f"{stays}{_doubt(self.site, self.counterpart)}"
 
     @property
     def origin(self) -> str:
         """What new's line was in old: ``added``, ``as in old``, or its old growth (``T in old``)."""
         if self.counterpart is None:
             return "added"
-        return "as in old" if self._same_growth() else f"{laws.text(self.counterpart.growth)} in old"
+        was = "as in old" if self._same_growth() else f"{laws.text(self.counterpart.growth)} in old"
+        return f"{was}{_doubt(self.counterpart, self.site)}"
 
     def _same_growth(self) -> bool:
         return self.counterpart is not None and laws.same(self.site.growth, self.counterpart.growth)
+
+
+def _doubt(old: SiteResult, new: SiteResult) -> str:
+    """What no count shows: the driver may wait in one of them only."""
+    if old.may_wait == new.may_wait:
+        return ""
+    return ", but now the driver may wait" if new.may_wait else ", but now the driver doesn't wait"
 
 
 def of_old(comparison: Comparison) -> list[Line]:

@@ -141,8 +141,8 @@ def test_waits_whose_worth_may_be_nothing_explain_nothing(found: Bench) -> None:
     (summary,) = found.summaries
     doubtful = replace(summary, worth=replace(summary.worth, interval=Interval(-1.68, 11.84)))
     (said,) = bench_sentences.worth(replace(found, summaries=[doubtful]))
-    assert "(-1.68 to 11.84) saved, which may be nothing; " in said
-    assert "explains" not in said
+    assert "(-1.68 to 11.84) saved, which may be nothing (a line" in said
+    assert "explains" not in said and "nothing to do with them" not in said
 
 
 def test_an_interval_that_leaves_out_1_beside_no_difference_is_told(found: Bench) -> None:
@@ -177,6 +177,10 @@ def test_both_results_of_a_row_that_was_run_again_are_shown() -> None:
         "(1.037x to 1.041x): no regression that holds." in flat(printed(made))
     )
     assert not made.findings
+    assert (
+        "1 row slower at first and not when run again: verdicts, speedups and means have the first result."
+        in bench_sentences.notes(made)
+    )
     assert "No regression beyond 3 % holds." in flat(printed(made))
 
 

@@ -121,13 +121,17 @@ def test_an_unknown_operator_makes_figures_lower_bounds(with_unknown: Comparison
 
 
 def test_a_line_where_the_driver_may_wait_is_a_warning_and_no_count(comparison: Comparison) -> None:
-    *others, upload = comparison.sites
-    doubted = replace(comparison, sites=[*others, replace(upload, waits=0, may_wait=True)])
-    assert sentences.warnings(doubted) == [
-        f"Counted as no wait, but the driver may wait: {lines.place(comparison, upload)} (new).",
-        *sentences.warnings(comparison),
-    ]
-    assert lines.costs(doubted.sites[-1]).endswith("the driver may wait")
+    upload = next(site for site in comparison.sites if site.subject == "new" and site.kind == "upload")
+    later = replace(upload, waits=0, may_wait=True)
+    doubted = replace(comparison, sites=[later if site is upload else site for site in comparison.sites])
+    assert sentences.warnings(doubted)[0] == (
+        f"Counted as no wait, but the driver may wait: {lines.place(comparison, upload)} (new)."
+    )
+    assert sentences.warnings(doubted)[1:] == sentences.warnings(comparison)
+    assert lines.costs(later) == "1 HtoD copy, the driver may wait"
+    both = replace(comparison, sites=[replace(upload, subject="old"), later])
+    assert lines.of_old(both)[0].fate == "stays, but now the driver may wait"
+    assert lines.of_new(both)[0].origin == "as in old, but now the driver may wait"
 
 
 def test_a_disagreement_is_a_warning(comparison: Comparison) -> None:

@@ -25,8 +25,8 @@ _DENSE = "a copy on the device between dense tensors of one dtype and order is a
     why="values go from one tensor to another: between host and device the host waits unless non_blocking",
     source="aten/src/ATen/native/cuda/Copy.cu, copy_kernel_cuda, copy_device_to_device",
     figures="1 DtoH, 1 wait to the host; 1 HtoD, 1 wait to the device; 0 waits with "
-    "non_blocking=True; 1 DtoD on the device where both are dense, in one order and of one "
-    "dtype; nothing where empty",
+    "non_blocking=True: of pageable memory the driver may wait; 1 DtoD on the device where both are "
+    "dense, in one order and of one dtype; nothing where empty",
     instead="a pinned source and non_blocking=True",
     mixes=True,
 )

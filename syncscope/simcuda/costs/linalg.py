@@ -27,7 +27,8 @@ _NO_CHECK = "the _ex form with check_errors=False doesn't read"
 def error_check(matrices: Tensor) -> list[Charge]:
     """``info`` of every matrix is read as one flag; of a single one it is copied first (allany_impl)."""
     one = matrices.shape[:-2].numel() == 1
-    return charged(_info(matrices) if one else None, read(matrices, why=_CHECK))
+    read_flag = Charge("scalar_read", dtoh=1, waits=1, dtype="bool", why=_CHECK)
+    return charged(_info(matrices) if one else None, read_flag)
 
 
 def _info(matrices: Tensor) -> Charge:
