@@ -38,6 +38,13 @@ def test_an_operator_that_nobody_looked_at_is_unknown():
         assert not _is_known(named[name]) and not free.is_free(named[name])
 
 
+def test_of_sparse_tensors_other_kernels_run_and_those_were_looked_at_by_themselves():
+    named = {op.full_name: op for op in _aten()}
+    assert free.is_free(named["aten::_nnz"], of_sparse=True)
+    for name in ("aten::topk", "aten::exp2", "aten::gt.Scalar"):
+        assert free.is_free(named[name]) and not free.is_free(named[name], of_sparse=True)
+
+
 def test_what_is_named_as_free_is_an_operator_without_an_entry():
     strided = [op for op in _aten() if op.name in free._FREE]
     assert {op.name for op in strided} == free._FREE

@@ -100,8 +100,19 @@ _FREE = frozenset(
 )  # fmt: skip
 
 
-def is_free(op: Operator) -> bool:
+_FREE_OF_SPARSE = frozenset(
+    (
+        "_coalesced_", "_dimI", "_dimV", "_nnz", "resize_as_sparse_", "sparse_resize_",
+        "sparse_resize_and_clear_", "zero_",
+    )
+)  # fmt: skip
+"""The kernels of sparse tensors are others: these were looked at."""
+
+
+def is_free(op: Operator, of_sparse: bool = False) -> bool:
     """Whether ``op``, which has no entry, is known to do nothing on the host by itself."""
     if op.custom or op.explicit or op.implicit:
         return not op.custom
+    if of_sparse:
+        return op.view or op.name in _FREE_OF_SPARSE
     return not op.value_decides and (op.view or op.pointwise or op.name in _FREE)

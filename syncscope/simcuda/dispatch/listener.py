@@ -269,7 +269,8 @@ class _Hearing:
     def _charges_before(self, entry: table.Entry | None) -> tuple[Charge, ...]:
         """The charges that the arguments alone decide, taken before the operator changes them."""
         if entry is None:
-            return () if is_free(self.op) else (Charge("unknown"),)
+            sparse = any(one.layout is not torch.strided for one in tensors(self.args, self.kwargs))
+            return () if is_free(self.op, sparse) else (Charge("unknown"),)
         return () if entry.after or entry.rule is table.free else entry.charges(self._call())
 
     def _call(self, result: Any = None) -> table.Call:
