@@ -127,6 +127,11 @@ class Bench:
             seen.add(point)
 
     @property
+    def has_unlike_machines(self) -> bool:
+        """Whether rows were made on machines that are not to be pooled."""
+        return len(self.summaries) > 1
+
+    @property
     def differing(self) -> list[Row]:
         """The rows whose outputs aren't equal."""
         return [row for row in self.rows if not row.parity.equal and not row.failed]

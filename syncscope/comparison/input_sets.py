@@ -153,9 +153,8 @@ def state(made: Arguments) -> list[int]:
 
 def is_one_memory(first: Arguments, second: Arguments) -> bool:
     """Whether two sets that were made one after the other have other arrays over the same memory."""
-    shared = {id(array) for array in _arrays(first)}
     memory = {_address(array) for array in _arrays(first)} - {0}
-    return any(id(array) not in shared and _address(array) in memory for array in _arrays(second))
+    return any(_address(array) in memory for array in _own(first, second))
 
 
 def _state(array: Any) -> int:
@@ -175,10 +174,13 @@ def _address(array: Any) -> int:
 
 
 def _own_bytes(first: Arguments, second: Arguments) -> int:
-    """What ``second`` takes, less what it shares with ``first``: a model, say."""
+    return sum(map(_bytes, _own(first, second)))
+
+
+def _own(first: Arguments, second: Arguments) -> Iterator[Any]:
+    """The arrays of ``second`` that it doesn't share with ``first``: not those of a model, say."""
     shared = {id(array) for array in _arrays(first)}
-    own = {id(array): array for array in _arrays(second) if id(array) not in shared}
-    return sum(map(_bytes, own.values()))
+    return (array for array in _arrays(second) if id(array) not in shared)
 
 
 def _bytes(array: Any) -> int:

@@ -148,7 +148,7 @@ def _series(bench: Bench) -> dict[str, list[Row]]:
     found: dict[str, list[Row]] = {}
     for row in bench.rows:
         if row.latency:
-            machine = row.machine.name if len(bench.summaries) > 1 else ""
+            machine = row.machine.name if bench.has_unlike_machines else ""
             name = ", ".join(filter(None, (str(row.sweep.get("dtype", "")), machine))) or "all rows"
             found.setdefault(name, []).append(row)
     return found
@@ -211,7 +211,7 @@ def _worth(axes: Axes, theme: Theme, bench: Bench) -> None:
         if found:
             ends = _ends(bench, summary.machine)
             line = [found.fixed_us + found.per_wait_us * removed for removed in ends]
-            machine = f"{summary.machine}: " if len(bench.summaries) > 1 else ""
+            machine = f"{summary.machine}: " if bench.has_unlike_machines else ""
             axes.plot(
                 ends,
                 line,

@@ -21,7 +21,7 @@ def label(bench: Bench, row: Row) -> str:
 def headings(bench: Bench) -> list[str]:
     """Of the variables, of the times where there are any, and of what was counted."""
     timed = latency.headings(bench.device == "cuda") if bench.device != "sim" else ()
-    machine = ["machine"] if len(bench.summaries) > 1 else []
+    machine = ["machine"] if bench.has_unlike_machines else []
     return [*map(words.symbol, variables(bench)), *machine, *timed, "waits", "outputs"]
 
 
@@ -29,7 +29,7 @@ def cells(bench: Bench, row: Row) -> list[str]:
     """One text for each of ``headings``."""
     timed = latency.cells(row.latency, bench.device == "cuda") if bench.device != "sim" else ()
     point = [str(row.sweep[name]) for name in variables(bench)]
-    machine = [row.machine.name] if len(bench.summaries) > 1 else []
+    machine = [row.machine.name] if bench.has_unlike_machines else []
     found = outputs(row)
     return [*point, *machine, *timed, waits(row), found if found == "equal" else found.upper()]
 

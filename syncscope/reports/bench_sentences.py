@@ -127,9 +127,8 @@ def differences(bench: Bench) -> list[str]:
 
 def worth(bench: Bench) -> list[str]:
     """What the removed waits are worth."""
-    several = len(bench.summaries) > 1
     return [
-        f"{f'{summary.machine}: ' if several else ''}{_worth(summary, summary.worth)}"
+        f"{f'{summary.machine}: ' if bench.has_unlike_machines else ''}{_worth(summary, summary.worth)}"
         for summary in bench.summaries
         if summary.worth
     ]

@@ -101,13 +101,14 @@ def caveats(timed: Sequence[Latency]) -> list[str]:
 
 def _refuted(timed: Sequence[Latency]) -> list[str]:
     """The rows whose first result a second look didn't confirm."""
-    rows = sum(row.recheck is not None and not row.recheck.holds for row in timed)
-    if not rows:
-        return []
-    return [
-        f"{words.number(rows, 'row')} slower at first and not when run again: verdicts, speedups and means "
-        "have the first result."
-    ]
+    return _rows(
+        sum(row.recheck is not None and not row.recheck.holds for row in timed),
+        "slower at first and not when run again: verdicts, speedups and means have the first result.",
+    )
+
+
+def _rows(number: int, said: str) -> list[str]:
+    return [f"{words.number(number, 'row')} {said}"] if number else []
 
 
 def _resolution(timed: Sequence[Latency]) -> list[str]:
@@ -137,23 +138,18 @@ def _blind(timed: Sequence[Latency]) -> list[str]:
 
 
 def _within_noise(timed: Sequence[Latency]) -> list[str]:
-    rows = sum(row.is_within_noise for row in timed)
-    if not rows:
-        return []
-    return [
-        f"{words.number(rows, 'row')} faster or slower beside an interval that holds 1: the direction is "
-        "beyond chance, the size is not."
-    ]
+    return _rows(
+        sum(row.is_within_noise for row in timed),
+        "faster or slower beside an interval that holds 1: the direction is beyond chance, the size is not.",
+    )
 
 
 def _beyond_chance(timed: Sequence[Latency]) -> list[str]:
-    rows = sum(row.is_by_chance for row in timed)
-    if not rows:
-        return []
-    return [
-        f"{words.number(rows, 'row')} without a difference beside an interval that leaves out 1: among "
-        f"{len(timed)} rows that may be chance."
-    ]
+    return _rows(
+        sum(row.is_by_chance for row in timed),
+        f"without a difference beside an interval that leaves out 1: among {len(timed)} rows that may be "
+        "chance.",
+    )
 
 
 def rechecked(label: str, latency: Latency) -> str:

@@ -8,9 +8,9 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from syncscope.subjects import UnusableInputs
-from syncscope.subjects.cases import Case, Sweep, SweepValue, place
+from syncscope.subjects.cases import Case, Sweep, SweepValue
 from syncscope.subjects.loader import Subject, load
-from syncscope.subjects.made_inputs import Arguments, MadeInputs
+from syncscope.subjects.made_inputs import Arguments, MadeInputs, failed
 from syncscope.subjects.raised import told_as
 from syncscope.subjects.workloads import CONTRACT, UnusableWorkload, VideoWorkload, has_pruning_contract
 
@@ -123,7 +123,7 @@ class VideoInputs:
         Raises:
             UnusableInputs: there is no room for them.
         """
-        with told_as(lambda error: UnusableInputs(f"inputs can't be made for {place(case)}: {error!r}")):
+        with told_as(lambda error: UnusableInputs(f"{failed(case)}: {error!r}")):
             return VideoWorkload(self.kind).inputs(_without_seed(case), int(case.get("seed", seed)), device)
 
     def series(self, case: Case, seeds: Sequence[int], device: str) -> list[Arguments]:

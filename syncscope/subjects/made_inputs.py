@@ -90,11 +90,11 @@ class MadeInputs:
         offered = {"device": device, **case, "seed": seed}
         given = {name: value for name, value in offered.items() if self._takes(name)}
         seed_again(seed)
-        with told_as(lambda error: UnusableInputs(f"{_failed(case)}: {self.subject.describe(error)}")):
+        with told_as(lambda error: UnusableInputs(f"{failed(case)}: {self.subject.describe(error)}")):
             made = self.function(**given)
         if made is None:
             raise UnusableInputs(
-                f"{_failed(case)}: {self._called} returns nothing: return the arguments in a tuple"
+                f"{failed(case)}: {self._called} returns nothing: return the arguments in a tuple"
             )
         return _arguments(made if "device" in given else _on_device(made, device))
 
@@ -104,7 +104,8 @@ def _is_required(parameter: Parameter) -> bool:
     return parameter.default is Parameter.empty and not variadic
 
 
-def _failed(case: Case) -> str:
+def failed(case: Case) -> str:
+    """How messages begin where the inputs of a case can't be made."""
     return f"inputs can't be made for {place(case)}"
 
 

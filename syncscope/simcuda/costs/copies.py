@@ -7,14 +7,14 @@ from torch import Tensor
 
 from syncscope.simcuda import watch
 from syncscope.simcuda.charges import Charge
-from syncscope.simcuda.costs.layouts import is_copied_as_it_is, is_dense, same_dense_layout
+from syncscope.simcuda.costs.layouts import is_dense, is_moved_directly, same_dense_layout
 from syncscope.simcuda.costs.table import Call, cost, device_copy, dtype_name, fetch, is_on, read, upload
 from syncscope.simcuda.hearing import unheard
 from syncscope.simcuda.placement import PLACEMENT
 
-_TO_HOST = "the host obtains the values, and waits for all that was launched before"
+TO_HOST = "the host obtains the values, and waits for all that was launched before"
 _TO_HOST_LATER = "values go to the host, and PyTorch doesn't wait: they are valid after a synchronize only"
-_TO_DEVICE = "values of the host go to the device, and the host waits until they are there"
+TO_DEVICE = "values of the host go to the device, and the host waits until they are there"
 _TO_DEVICE_LATER = "values of the host go to the device, and PyTorch doesn't wait"
 _NUMBER = "the number is uploaded as a 0-dim tensor; x[i].fill_(number) takes it as it is"
 _DENSE = "a copy on the device between dense tensors of one dtype and order is a memcpy"
@@ -40,7 +40,7 @@ def copied(target: Tensor, source: Tensor, non_blocking: bool) -> Charge | None:
     if is_on(target) and is_on(source):
         return _on_device(target, source)
     host = target if is_on(source) else source
-    pinned = _is_pinned(host) and _is_copied_as_it_is(target, source, host)
+    pinned = _is_pinned(host) and _is_copied_directly(target, source, host)
     return _across(source, not non_blocking, pinned, _number_written(source))
 
 
@@ -53,7 +53,7 @@ def _is_pinned(host: Tensor) -> bool:
         return host.is_pinned()
 
 
-def _is_copied_as_it_is(target: Tensor, source: Tensor, host: Tensor) -> bool:
+def _is_copied_directly(target: Tensor, source: Tensor, host: Tensor) -> bool:
     """Whether the ``host``'s side of a copy needs no temporary, which would be pageable.
 
     Numbers are converted on the device, where nobody waits. (Copy.cu, copy_requires_temporaries.)
@@ -65,8 +65,15 @@ def _is_copied_as_it_is(target: Tensor, source: Tensor, host: Tensor) -> bool:
 def _across(source: Tensor, waits: bool, pinned: bool, why: str = "") -> Charge | None:
     """A copy to the other side."""
     if is_on(source):
-        return fetch(source, waits, pinned, _TO_HOST if waits else _TO_HOST_LATER)
-    return upload(source, waits, pinned, why or (_TO_DEVICE if waits else _TO_DEVICE_LATER))
+        return fetch(source, waits, pinned, reason_of(to_device=False, waits=waits))
+    return upload(source, waits, pinned, why or reason_of(to_device=True, waits=waits))
+
+
+def reason_of(to_device: bool, waits: bool) -> str:
+    """Why a copy between host and device happens, and whether PyTorch waits for it."""
+    if waits:
+        return TO_DEVICE if to_device else TO_HOST
+    return _TO_DEVICE_LATER if to_device else _TO_HOST_LATER
 
 
 def _number_written(source: Tensor) -> str:
@@ -102,8 +109,8 @@ def copies(call: Call) -> Charge | None:
         return None
     if _leaves_its_side(call) or not is_on(source):
         # To the host it goes into pinned memory (TensorConversions.cpp, _to_copy).
-        as_it_is = is_copied_as_it_is(source, call["dtype"] or source.dtype, call["memory_format"])
-        pinned = is_on(source) or (_is_pinned(source) and as_it_is)
+        direct = is_moved_directly(source, call["dtype"] or source.dtype, call["memory_format"])
+        pinned = is_on(source) or (_is_pinned(source) and direct)
         return _across(source, not call["non_blocking"], pinned)
     converts = "dtype" in call.kwargs and call["dtype"] not in (None, source.dtype)
     lazy = source.is_conj() or source.is_neg()

@@ -17,7 +17,7 @@ def same_dense_layout(target: Tensor, source: Tensor) -> bool:
     return squeezed(target) == squeezed(source) and is_dense(target)
 
 
-def is_copied_as_it_is(source: Tensor, dtype: torch.dtype, memory_format: torch.memory_format | None) -> bool:
+def is_moved_directly(source: Tensor, dtype: torch.dtype, memory_format: torch.memory_format | None) -> bool:
     """Whether ``to`` moves host memory without a temporary, which would be pageable.
 
     The copy keeps a dense source's order unless it is asked for another one. (Copy.cu,

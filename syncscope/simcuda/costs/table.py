@@ -5,12 +5,13 @@ from __future__ import annotations
 import importlib
 import pkgutil
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from typing import Any
 
 from torch import Tensor
 
+from syncscope.events import Kind
 from syncscope.simcuda.charges import Charge
 from syncscope.simcuda.operators import Operator, without_out
 from syncscope.simcuda.placement import PLACEMENT
@@ -204,17 +205,7 @@ def fetch(value: Tensor, waits: bool = True, pinned: bool = False, why: str = ""
 
     ``pinned``: into page-locked memory; see ``may_wait``.
     """
-    if not value.numel():
-        return None
-    return Charge(
-        "vector_read",
-        dtoh=1,
-        waits=int(waits),
-        shape=tuple(value.shape),
-        dtype=dtype_name(value),
-        why=why,
-        may_wait=may_wait(waits, pinned),
-    )
+    return replace(_crossing("vector_read", value, waits, pinned, why), dtoh=1) if value.numel() else None
 
 
 def upload(value: Tensor, waits: bool = True, pinned: bool = False, why: str = "") -> Charge | None:
@@ -222,17 +213,12 @@ def upload(value: Tensor, waits: bool = True, pinned: bool = False, why: str = "
 
     ``pinned``: from page-locked memory; see ``may_wait``.
     """
-    if not value.numel():
-        return None
-    return Charge(
-        "upload",
-        htod=1,
-        waits=int(waits),
-        shape=tuple(value.shape),
-        dtype=dtype_name(value),
-        why=why,
-        may_wait=may_wait(waits, pinned),
-    )
+    return replace(_crossing("upload", value, waits, pinned, why), htod=1) if value.numel() else None
+
+
+def _crossing(kind: Kind, value: Tensor, waits: bool, pinned: bool, why: str) -> Charge:
+    shape, dtype, doubt = tuple(value.shape), dtype_name(value), may_wait(waits, pinned)
+    return Charge(kind, waits=int(waits), shape=shape, dtype=dtype, why=why, may_wait=doubt)
 
 
 def may_wait(waits: bool, pinned: bool) -> str:

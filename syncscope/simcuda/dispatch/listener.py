@@ -217,7 +217,7 @@ class _Hearing:
             mixing.refuse_two_devices(self.op, self.args, self.kwargs)
         if self.device.simulated and torch.are_deterministic_algorithms_enabled():
             determinism.refuse(self.op, self.args, self.kwargs)
-        charges = self._charges_before(entry)
+        charges = self._charges_before(entry, inputs)
         growth = Growth(self.op, self.args, self.kwargs) if self._may_resize() else None
         try:
             result = self._run(entry)
@@ -266,10 +266,10 @@ class _Hearing:
         made_of_others = self.op.explicit or self.op.implicit if entry is None else entry.enters
         return made_of_others and not self.numbers
 
-    def _charges_before(self, entry: table.Entry | None) -> tuple[Charge, ...]:
+    def _charges_before(self, entry: table.Entry | None, inputs: list[Tensor]) -> tuple[Charge, ...]:
         """The charges that the arguments alone decide, taken before the operator changes them."""
         if entry is None:
-            sparse = any(one.layout is not torch.strided for one in tensors(self.args, self.kwargs))
+            sparse = any(one.layout is not torch.strided for one in inputs)
             return () if is_free(self.op, sparse) else (Charge("unknown"),)
         return () if entry.after or entry.rule is table.free else entry.charges(self._call())
 

@@ -15,7 +15,8 @@ from torch.utils._python_dispatch import _pop_mode_temporarily
 from syncscope.simcuda import forks, modes, watch
 from syncscope.simcuda.charges import Charge
 from syncscope.simcuda.costs import table
-from syncscope.simcuda.costs.layouts import is_copied_as_it_is
+from syncscope.simcuda.costs.copies import TO_DEVICE, TO_HOST, reason_of
+from syncscope.simcuda.costs.layouts import is_moved_directly
 from syncscope.simcuda.frames import Frame
 from syncscope.simcuda.hearing import unheard
 from syncscope.simcuda.placement import PLACEMENT, answers_itself, is_wrapper, parts
@@ -23,34 +24,32 @@ from syncscope.simcuda.places import CPU, CUDA
 from syncscope.simcuda.reasons import reason
 from syncscope.simcuda.watch import Watch
 
-_READS = reason(
+reason(
     "Tensor.cpu",
     "Tensor.tolist",
     "Tensor.numpy",
     "Tensor.to",
     "Tensor.type",
     "Tensor.type_as",
-    why="the host obtains the values, and waits for all that was launched before",
+    why=TO_HOST,
     source="aten/src/ATen/native/TensorConversions.cpp, _to_copy; cuda/Copy.cu, copy_kernel_cuda",
     figures="1 DtoH, 1 wait for a tensor of any shape; 1 DtoH, 0 waits with non_blocking=True: the values "
     "are valid after a synchronize only; nothing where empty, or on the host already",
     instead="keep it on the device; or gather what the host wants into one tensor and fetch it once, late",
 )
-_UPLOADS = reason(
+reason(
     "Tensor.cuda",
     "Tensor.to",
     "Tensor.type",
     "Tensor.type_as",
     "nn.Module.to",
     "nn.Module.cuda",
-    why="values of the host go to the device, and the host waits until they are there",
+    why=TO_DEVICE,
     source="aten/src/ATen/native/cuda/Copy.cu, copy_kernel_cuda",
     figures="1 HtoD, 1 wait for each tensor, pinned or not; 1 HtoD, 0 waits with non_blocking=True: from "
     "pageable memory the driver may wait; nothing where empty, or on the device already",
     instead='make it there, device="cuda"; or pin the source and give non_blocking=True',
 )
-_READS_LATER = "values go to the host, and PyTorch doesn't wait: they are valid after a synchronize only"
-_UPLOADS_LATER = "values of the host go to the device, and PyTorch doesn't wait"
 
 
 @dataclass(frozen=True)
@@ -108,7 +107,8 @@ def _crossed(tensor: Tensor, move: Move) -> Tensor:
         return _answered(type(tensor), tensor, move)
     result = _copied(tensor, move)
     if device is not None:
-        device.charge(_charges(tensor, move), op="aten::_to_copy", why=_why(move))
+        why = reason_of(to_device=bool(move.cuda), waits=not move.non_blocking)
+        device.charge(_charges(tensor, move), op="aten::_to_copy", why=why)
         if torch._C._get_tracing_state() is not None:  # torch.jit.trace or the like
             device.charge([Charge("unknown")], op="aten::_to_copy", why=_TRACED)
     if move.cuda:
@@ -154,12 +154,6 @@ def _untraced() -> Iterator[None]:
         torch._C._set_tracing_state(state)  # type: ignore[attr-defined]
 
 
-def _why(move: Move) -> str:
-    if move.non_blocking:
-        return _UPLOADS_LATER if move.cuda else _READS_LATER
-    return _UPLOADS.why if move.cuda else _READS.why
-
-
 def _crossed_in_parts(tensor: Any, move: Move) -> Tensor:
     """Copy what a traceable subclass is made of."""
     converted = tensor if move.dtype is None else tensor.to(move.dtype)
@@ -203,9 +197,8 @@ def _charge(tensor: Tensor, move: Move) -> Charge | None:
     if not move.cuda:
         return table.fetch(tensor, waits, pinned=True)  # TensorConversions.cpp, _to_copy: pin_out
     # A source that has to be made contiguous first is copied from a pageable temporary (Copy.cu).
-    as_it_is = is_copied_as_it_is(tensor, move.dtype or tensor.dtype, move.memory_format)
-    pinned = PLACEMENT.is_pinned(tensor) and as_it_is
-    return table.upload(tensor, waits, pinned)
+    direct = is_moved_directly(tensor, move.dtype or tensor.dtype, move.memory_format)
+    return table.upload(tensor, waits, pinned=direct and PLACEMENT.is_pinned(tensor))
 
 
 class _Crossing(torch.autograd.Function):

@@ -55,10 +55,9 @@ def _new(*args: Any, **kwargs: Any) -> Any:
     """``torch.Tensor(data)``; a subclass makes itself. No name in the signature: Dynamo looks at it."""
     if watch.active() is None:
         return _own_new(*args, **kwargs)
-    of_data = len(args) == 2 and not isinstance(args[1], (int, torch.Size))
     if args[0] is Tensor:
         return _told("torch.Tensor", partial(_own_new, Tensor), *args[1:], **kwargs)
-    if of_data:
+    if len(args) == 2 and not isinstance(args[1], (int, torch.Size)):
         return _told("torch.Tensor", partial(_unseen, args[0]), *args[1:], **kwargs)
     sizes = [size.__index__() if isinstance(size, Tensor) else size for size in args[1:]]
     return _unseen(args[0], *sizes, **kwargs)
